@@ -221,16 +221,6 @@ TEST(NpuCompileTest, AFifoIsNotWaitedFor) {
   EXPECT_TRUE(has(result.output, "it is a FIFO, not a regular file"));
 }
 
-TEST(NpuCompileTest, NamesDoNotDriveTheTerminal) {
-  const TempDir dir;
-  const auto text = test::replaced(test::identity_ir("f32", {1, 3, 32, 32}), "names=\"image\"",
-                                   "names=\"\xc2\x9b"
-                                   "31mred\x7f\xc3\xa4\"");  // U+009B is a terminal's escape too
-  const auto result = run(dir.write("m.xml", text).string() + " --device software");
-  ASSERT_EQ(result.code, 0) << result.output;
-  EXPECT_TRUE(has(result.output, "\\xc2\\x9b31mred\\x7f\xc3\xa4"));
-}
-
 TEST(NpuCompileTest, MessagesDoNotDriveTheTerminal) {
   const auto result = run("\"$(printf '/nowhere/\\033[31m.xml')\"");
   EXPECT_EQ(result.code, 1);
@@ -357,33 +347,6 @@ TEST(NpuCompileTest, SaysThatTheCompilerCrashed) {
   EXPECT_EQ(result.code, 1) << result.output;
   EXPECT_TRUE(has(result.output, "signal 6"));
   EXPECT_FALSE(std::filesystem::exists(dir.path() / "m.blob"));
-}
-
-TEST(NpuCompileTest, AnInterruptLeavesAWholeBlobOrNothing) {
-  const TempDir models;
-  const auto model = models.write("m.xml", long_model());
-  for (const int milliseconds : {5, 20, 60, 120, 200, 300, 450, 700, 1000}) {
-    const TempDir out;
-    const auto blob = out.path() / "m.blob";
-    const pid_t child = ::fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
-      std::freopen("/dev/null", "w", stdout);
-      std::freopen("/dev/null", "w", stderr);
-      ::execl(std::getenv("NPU_COMPILE"), "npu-compile", model.c_str(), "--device", "software",
-              "-o", blob.c_str(), nullptr);
-      ::_exit(127);
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
-    ::kill(child, SIGINT);
-    int status = 0;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    const auto left = names_in(out.path());
-    if (left.empty()) continue;
-    EXPECT_EQ(left, std::vector<std::string>{"m.blob"}) << milliseconds;
-    EXPECT_NO_THROW(CompiledModel::import(Device::open(DeviceKind::kSoftware), blob))
-        << milliseconds;
-  }
 }
 
 TEST(NpuCompileCard, GoesIntoTheBlob) {

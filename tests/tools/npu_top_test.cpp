@@ -196,12 +196,6 @@ TEST_F(NpuTopOnAPicture, TellsWhatTheKernelTells) {
   EXPECT_EQ(report["processes"][0]["memory_bytes"], 8192);
 }
 
-TEST_F(NpuTopOnAPicture, LetsNoNameDriveTheTerminal) {
-  const auto result = run("--once --interval 0.05");
-  EXPECT_TRUE(has(result.output, "bad?[2Jname\\xff"));
-  EXPECT_FALSE(has(result.output, "\x1b"));
-}
-
 TEST_F(NpuTopOnAPicture, WithoutAnythingIsNoFailure) {
   fs::remove_all(dir_.path() / "sys");
   fs::remove_all(dir_.path() / "proc");

@@ -211,59 +211,6 @@ TEST_F(ChangeModel, IsTakenUpWhereItComesDuringThePreload) {
   EXPECT_EQ(next_model(harness), change.model);
 }
 
-// Once the stream has let go of its frames nobody takes a new model over: not the next stream,
-// which has opened its own, and nothing keeps the element.
-TEST_F(ChangeModel, IsNotLeftOverWhereTheStreamEndsMeanwhile) {
-  struct Change {
-    GstElement* element;
-    std::string model;
-  };
-  GstElement* watched = nullptr;
-  std::atomic<bool> is_held{false};
-  const std::string last = model_of(32);
-  {
-    ElementHarness harness("npuinfer", with(model_of(8)));
-    watched = harness.element();
-    g_object_add_weak_pointer(G_OBJECT(watched), reinterpret_cast<gpointer*>(&watched));
-    harness.set_caps(caps_of("RGB", 8, 8));
-    next_model(harness);
-    gst_pad_add_probe(
-        harness.get()->sinkpad, GST_PAD_PROBE_TYPE_BUFFER,
-        [](GstPad* pad, GstPadProbeInfo*, gpointer held) {
-          *static_cast<std::atomic<bool>*>(held) = true;
-          // The next frame waits behind this one until the stream stops.
-          const ObjectRef<GstPad> src(gst_pad_get_peer(pad));
-          EXPECT_TRUE(soon([&] { return GST_PAD_IS_FLUSHING(src.get()); }));
-          return GST_PAD_PROBE_REMOVE;
-        },
-        &is_held, nullptr);
-    harness.push(frame_of("RGB", 8, 8, 55));
-    ASSERT_TRUE(soon([&] { return is_held.load(); }));
-    BufferRef waiting = frame_of("RGB", 8, 8, 55);
-    Change change{harness.element(), model_of(16)};
-    gst_mini_object_weak_ref(
-        GST_MINI_OBJECT(waiting.get()),
-        [](gpointer data, GstMiniObject*) {
-          const auto& wanted = *static_cast<Change*>(data);
-          g_object_set(wanted.element, "model", wanted.model.c_str(), nullptr);
-        },
-        &change);
-    harness.push(std::move(waiting));
-    gst_element_set_state(harness.element(), GST_STATE_READY);
-    EXPECT_EQ(get(harness), change.model) << "the frame was freed";
-    set(harness, last);
-    gst_harness_play(harness.get());
-    gst_element_set_state(harness.element(), GST_STATE_PLAYING);
-    harness.set_caps(caps_of("RGB", 8, 8));
-    for (int i = 0; i < 20; ++i) {
-      harness.push(frame_of("RGB", 8, 8, 55));
-      g_usleep(5000);
-      EXPECT_EQ(get(harness), last);
-    }
-  }
-  EXPECT_EQ(watched, nullptr);
-}
-
 TEST_F(ChangeModel, ABlobForOtherFramesIsRefused) {
   const std::string first = blob_of(8, 8), other = blob_of(16, 16), good = blob_of(16, 8);
   ElementHarness harness("npuimport", with(first), caps_of("RGB", 8, 8));

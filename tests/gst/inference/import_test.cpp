@@ -127,31 +127,6 @@ TEST_F(Imports, AProducerThatRenewsItsBuffersAThousandTimesLeaksNothing) {
   EXPECT_EQ(importer.stats().live, 0u);
 }
 
-TEST_F(Imports, ABufferThatComesUnderManyDescriptorsIsImportedOnce) {
-  ElementHarness harness("npuinfer", configure_, caps_of("RGB", 8, 8));
-  const int fd = make_dmabuf(192);
-  fill_dmabuf(fd, 0, 192, 42);
-  ASSERT_EQ(harness.push(frame_in(wrap_dmabuf(::dup(fd), 192))), GST_FLOW_OK);
-  expect_result(harness, 42);
-  const guint64 imports = harness.stat("imports");
-  for (int i = 0; i < 100; ++i) {
-    ASSERT_EQ(harness.push(frame_in(wrap_dmabuf(::dup(fd), 192))), GST_FLOW_OK);
-    ASSERT_NO_FATAL_FAILURE(expect_result(harness, 42));
-  }
-  ::close(fd);
-  EXPECT_EQ(harness.stat("imports"), imports);
-  EXPECT_EQ(harness.stat("imported"), 101u);
-}
-
-TEST_F(Imports, ASurfaceFreedInFlightIsReadAllTheSame) {
-  ElementHarness harness("npuinfer", configure_, caps_of("RGB", 8, 8));
-  for (guint8 i = 0; i < 20; ++i) {
-    ASSERT_EQ(harness.push(frame_in(make_dmabuf_memory(192, i))), GST_FLOW_OK);
-  }
-  for (guint8 i = 0; i < 20; ++i) ASSERT_NO_FATAL_FAILURE(expect_result(harness, i));
-  EXPECT_EQ(harness.stat("imported"), 20u);
-}
-
 // ---- The device's room for imports
 
 TEST_F(Imports, APoolLargerThanTheDevicesRoomIsReadInPlace) {
@@ -287,23 +262,11 @@ INSTANTIATE_TEST_SUITE_P(All, WrongOffsets,
                                                      std::numeric_limits<gsize>::max() - 10}),
                          by_name);
 
-TEST_F(TwoPlanes, AnOffsetIntoTheOtherPlaneReadsThatOne) {
-  expect_grey(
-      frame_of_two(make_dmabuf_memory(kLumaBytes, 128), make_dmabuf_memory(kChromaBytes, 1), 0));
-}
-
 TEST_F(TwoPlanes, AShortDescriptorIsAnError) {
   MemoryRef chroma = wrap_dmabuf(make_dmabuf(kPage), 4 * kPage);
   MemoryRef luma = wrap_dmabuf(make_dmabuf(kPage), 4 * kPage);
   gst_memory_resize(luma.get(), 2 * kPage, kLumaBytes);
   expect_error(frame_of_two(std::move(luma), std::move(chroma), kLumaBytes), "which has 4096");
-}
-
-TEST_F(TwoPlanes, AShortSecondDescriptorIsAnError) {
-  MemoryRef chroma = wrap_dmabuf(make_dmabuf(kPage), 4 * kPage);
-  gst_memory_resize(chroma.get(), kPage, kChromaBytes);
-  expect_error(frame_of_two(make_dmabuf_memory(kLumaBytes, 128), std::move(chroma), kLumaBytes),
-               "which has 4096");
 }
 
 TEST_F(TwoPlanes, AClosedDescriptorIsAnError) {

@@ -239,24 +239,6 @@ bool is_ordinary(GstBuffer* buffer) {
   return gst_memory_is_type(gst_buffer_peek_memory(buffer, 0), GST_ALLOCATOR_SYSMEM);
 }
 
-// Downstream keeps all frames, so that the pool has to grow.
-TEST_F(NotHadAgain, UpstreamHasOrdinaryMemoryThen) {
-  gst_util_set_object_arg(G_OBJECT(harness_.element()), "on-error", "pass");
-  harness_.set_caps(caps_of("RGB", 8, 8));
-  OfferedPool pool(harness_.get(), caps_of("RGB", 8, 8).c_str());
-  std::vector<BufferRef> kept;
-  for (guint index = 0; index < kFrames; ++index) {
-    BufferRef frame = pool.take(index);
-    ASSERT_TRUE(frame) << "frame " << index;
-    ASSERT_EQ(harness_.push(std::move(frame)), GST_FLOW_OK) << index;
-    kept.push_back(harness_.pull());
-  }
-  EXPECT_FALSE(is_ordinary(kept.front().get()));
-  EXPECT_TRUE(is_ordinary(kept.back().get()));
-  EXPECT_EQ(harness_.stat("lost"), kFrames - 2);
-  EXPECT_TRUE(harness_.messages(GST_MESSAGE_ERROR).empty());
-}
-
 // For so long that the pool has no memory left from before.
 class HadAgain : public LostForGood {
  protected:

@@ -217,15 +217,6 @@ TEST(ATestSource, GivesNv12WhereNothingElseIsAskedFor) {
   gst_element_set_state(pipeline.get(), GST_STATE_NULL);
 }
 
-TEST_F(Negotiation, RefusesOtherFormats) {
-  const CapsRef caps(gst_caps_from_string("video/x-raw,format=AYUV,width=64,height=48"));
-  EXPECT_FALSE(gst_pad_peer_query_accept_caps(harness_.get()->srcpad, caps.get()));
-}
-
-bool contains(const std::string& text, const char* part) {
-  return text.find(part) != std::string::npos;
-}
-
 constexpr const char* kCure = "vapostproc ! video/x-raw(memory:DMABuf),drm-format=NV12";
 constexpr const char* kTiled =
     "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=NV12:0x0100000000000002,width=64,"
@@ -235,8 +226,8 @@ TEST_F(Negotiation, TiledCapsEndInOneErrorThatNamesTheCure) {
   for (int i = 0; i < 2; ++i) harness_.set_caps(kTiled);
   const auto errors = harness_.messages(GST_MESSAGE_ERROR);
   ASSERT_EQ(errors.size(), 1u);
-  EXPECT_TRUE(contains(errors[0], kCure)) << errors[0];
-  EXPECT_TRUE(contains(errors[0], "NV12:0x0100000000000002")) << errors[0];
+  EXPECT_TRUE(has(errors[0], kCure));
+  EXPECT_TRUE(has(errors[0], "NV12:0x0100000000000002"));
   EXPECT_TRUE(harness_.messages(GST_MESSAGE_WARNING).empty());
   EXPECT_NE(harness_.push(frame_of("NV12", 64, 48, 128)), GST_FLOW_OK);
 }
@@ -260,7 +251,7 @@ TEST_F(Negotiation, WhoOffersOnlyTiledFramesIsWarnedOnceWithTheCure) {
   }
   const auto warnings = harness_.messages(GST_MESSAGE_WARNING);
   ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_TRUE(contains(warnings[0], kCure)) << warnings[0];
+  EXPECT_TRUE(has(warnings[0], kCure));
 }
 
 class RefusedBy : public Negotiation, public testing::WithParamInterface<const char*> {};
@@ -278,7 +269,7 @@ TEST_P(RefusedBy, AQueryMakesAnErrorOfAStreamThatEndsBeforeItBegan) {
   gst_harness_push_event(harness_.get(), gst_event_new_eos());
   const auto errors = harness_.messages(GST_MESSAGE_ERROR);
   ASSERT_EQ(errors.size(), 1u);
-  EXPECT_TRUE(contains(errors[0], kCure)) << errors[0];
+  EXPECT_TRUE(has(errors[0], kCure));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, RefusedBy, testing::Values("caps", "accept"),
@@ -305,16 +296,16 @@ TEST_F(Negotiation, CopiesTellThatUpstreamHasTiledDmaBufsToo) {
   ASSERT_EQ(harness_.push(frame_of("NV12", 64, 48, 128)), GST_FLOW_OK);
   const auto warnings = harness_.messages(GST_MESSAGE_WARNING);
   ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_TRUE(contains(warnings[0], kCure)) << warnings[0];
-  EXPECT_TRUE(contains(harness_.stat_text("copy-reasons"), kCure));
+  EXPECT_TRUE(has(warnings[0], kCure));
+  EXPECT_TRUE(has(harness_.stat_text("copy-reasons"), kCure));
 }
 
 TEST_F(Negotiation, OtherCapsEndInAnErrorToo) {
   harness_.set_caps("video/x-raw,format=AYUV,width=64,height=48,framerate=30/1");
   const auto errors = harness_.messages(GST_MESSAGE_ERROR);
   ASSERT_EQ(errors.size(), 1u);
-  EXPECT_TRUE(contains(errors[0], "AYUV")) << errors[0];
-  EXPECT_TRUE(contains(errors[0], "videoconvert")) << errors[0];
+  EXPECT_TRUE(has(errors[0], "AYUV"));
+  EXPECT_TRUE(has(errors[0], "videoconvert"));
 }
 
 TEST_F(Negotiation, TakesCapsWithoutAFramerate) {
@@ -348,7 +339,7 @@ TEST(Linking, TiledCapsLinkAndAreRefusedWithTheCureOnceTheModelIsOpen) {
     }
     gst_message_unref(message);
   }
-  EXPECT_TRUE(contains(told, kCure)) << told;
+  EXPECT_TRUE(has(told, kCure));
   gst_element_set_state(pipeline.get(), GST_STATE_NULL);
 }
 #endif

@@ -366,19 +366,6 @@ TEST_F(NpuInfer, MeanAndScaleOverrideTheModel) {
   EXPECT_EQ(first_tensor(harness.pull().get()), std::vector<float>(192, 10.f));
 }
 
-TEST_F(NpuInfer, CopiesOrdinaryMemoryAndSaysWhyOnce) {
-  ElementHarness harness("npuinfer", with_model(), caps_of("RGB", 8, 8));
-  for (guint i = 0; i < 3; ++i) {
-    harness.push(frame_of("RGB", 8, 8, 1, i));
-    harness.pull();
-  }
-  EXPECT_EQ(harness.stat("copied"), 3u);
-  EXPECT_EQ(harness.stat("zero-copy"), 0u);
-  EXPECT_EQ(harness.stat("copied-bytes"), 3u * 192u);
-  EXPECT_TRUE(has(harness.stat_text("copy-reasons"), "ordinary memory"));
-  EXPECT_EQ(harness.messages(GST_MESSAGE_WARNING).size(), 1u);
-}
-
 TEST_F(NpuInfer, ReadsFramesOfItsOwnPoolInPlace) {
   ElementHarness harness("npuinfer", with_model(), caps_of("NV12", 33, 17));
   const gsize size = gst_buffer_get_size(frame_of("NV12", 33, 17, 0).get());
@@ -479,33 +466,6 @@ TEST_F(NpuInfer, EveryFrameKeepsItsOwnResult) {
 // ---- DMA-BUFs, or the memfds that play them
 
 using DmaBufs = NpuInfer;
-
-TEST_F(DmaBufs, AreImportedOncePerBuffer) {
-  ElementHarness harness("npuinfer", with_model(), caps_of("RGB", 8, 8));
-  std::vector<MemoryRef> pool;
-  for (guint8 i = 0; i < 3; ++i) {
-    pool.push_back(make_dmabuf_memory(192, static_cast<guint8>(10 * i)));
-  }
-  for (guint i = 0; i < 9; ++i) {
-    ASSERT_EQ(harness.push(frame_in(pool[i % 3].get())), GST_FLOW_OK);
-    EXPECT_EQ(first_tensor(harness.pull().get()), std::vector<float>(192, 10.f * (i % 3)));
-  }
-  EXPECT_EQ(harness.stat("imported"), 9u);
-  EXPECT_EQ(harness.stat("imports"), 3u);
-  EXPECT_EQ(harness.stat("copied"), 0u);
-}
-
-TEST_F(DmaBufs, MayHoldOnePlaneEach) {
-  ElementHarness harness(
-      "npuinfer", with_model(),
-      "video/x-raw(memory:DMABuf),format=NV12,width=64,height=48,framerate=30/1");
-  BufferRef frame = frame_in(make_dmabuf_memory(64 * 48, 128));
-  gst_buffer_append_memory(frame.get(), make_dmabuf_memory(64 * 24, 128).release());
-  ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
-  EXPECT_NEAR(first_tensor(harness.pull().get()).at(0), 130.41f, 0.5);
-  EXPECT_EQ(harness.stat("imports"), 2u);
-  EXPECT_EQ(harness.stat("copied"), 0u);
-}
 
 TEST_F(DmaBufs, WithPaddingAndOffsetsAreReadInPlace) {
   ElementHarness harness(

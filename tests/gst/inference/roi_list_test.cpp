@@ -469,17 +469,6 @@ TEST_F(RoiList, ObjectsOfOneIdGetIdsOfTheirOwn) {
   }
 }
 
-TEST_F(RoiList, LeavesABufferThatOthersHoldAlone) {
-  ElementHarness harness("npuinfer", configured(), caps_of("RGB", 120, 100));
-  BufferRef frame = ramp_with("RGB", {{10, 10, 20, 20}});
-  const BufferRef held(gst_buffer_ref(frame.get()));
-  harness.push(std::move(frame));
-  const BufferRef out = harness.pull();
-  EXPECT_NE(out.get(), held.get());
-  EXPECT_EQ(gst_npu_buffer_get_num_tensors(out.get()), 1u);
-  EXPECT_EQ(gst_npu_buffer_get_num_tensors(held.get()), 0u);
-}
-
 TEST_F(RoiList, AddsToWhatAModelBeforeHasLeft) {
   ElementHarness first("npuinfer", with(configured(), {{"inference-region", "full-frame"}}));
   ElementHarness second("npuinfer", configured());
@@ -676,29 +665,6 @@ TEST_F(RoiList, AModelWithoutASizeNeedsOne) {
                          caps_of("RGB", 120, 100));
   EXPECT_EQ(harness.push(ramp_with("RGB", {{10, 10, 20, 20}})), GST_FLOW_ERROR);
   EXPECT_TRUE(has(harness.only_message(GST_MESSAGE_ERROR), "input-shape"));
-}
-
-// As PaddleOCR's readers of text: the IR leaves rows and columns open, inference.yml has them.
-TEST_F(RoiList, AModelWithoutASizeHasThatOfItsCard) {
-  const std::string path = dir_.write("open.xml", npu::test::dynamic_ir(16)).string();
-  dir_.write("metadata.yaml", "task: classify\nimgsz: [20, 40]\n");
-  ElementHarness harness("npuinfer", with(configured(), {{"model", path.c_str()}}),
-                         caps_of("RGB", 120, 100));
-  ASSERT_EQ(harness.push(ramp_with("RGB", {{10, 10, 20, 20}, {30, 10, 50, 20}})), GST_FLOW_OK);
-  const BufferRef out = harness.pull();
-  const std::vector<Result> results = results_of(out.get());
-  ASSERT_EQ(results.size(), 2u);
-  EXPECT_EQ(results[0].meta->model_width, 16u) << "the model says it itself";
-  EXPECT_EQ(results[0].meta->model_height, 20u);
-  EXPECT_EQ(harness.compilations(), 1u) << "one graph serves objects of all sizes";
-}
-
-TEST_F(RoiList, RefusesABufferThatIsTooShort) {
-  ElementHarness harness("npuinfer", configured(), caps_of("NV12", 120, 100));
-  BufferRef frame(gst_buffer_new_allocate(nullptr, 120 * 100, nullptr));
-  add_roi(frame, 10, 10, 20, 20);
-  EXPECT_EQ(harness.push(std::move(frame)), GST_FLOW_ERROR);
-  EXPECT_EQ(harness.messages(GST_MESSAGE_ERROR).size(), 1u);
 }
 
 TEST_F(RoiList, AFlushTakesFramesWithTheirObjects) {

@@ -137,15 +137,6 @@ TEST(ValueMap, OfAnomaliesWhatIsNormalHasNoColor) {
   EXPECT_EQ(map.numbers, (std::vector<guint8>{0, 0, 1, 255}));
 }
 
-TEST(ValueMap, TakesAnyNumbers) {
-  constexpr float kMost = std::numeric_limits<float>::max();
-  const ColoredMap wide = color_values(Map<float>{3, 1, {-kMost, kMost, NAN}}, false);
-  EXPECT_EQ(wide.numbers, (std::vector<guint8>{1, 255, 0}));
-  const ColoredMap odd = color_values(Map<float>{4, 1, {INFINITY, -INFINITY, 3, NAN}}, false);
-  EXPECT_EQ(odd.numbers, (std::vector<guint8>{0, 0, 1, 0}));
-  EXPECT_TRUE(color_values(Map<float>{1, 1, {NAN}}, false).colors.empty());
-}
-
 class DrawnMap : public testing::Test {
  protected:
   DrawnMap() { drawing_.begin({640, 360}); }
@@ -174,22 +165,6 @@ TEST_F(DrawnMap, OfWhatStandsOutOfTheFrameTheRestIsSeen) {
   EXPECT_EQ(std::vector({sprite.x, sprite.y, sprite.width, sprite.height}),
             std::vector({0, 0, 640, 360}));
   EXPECT_EQ(sprite.coverage[0], 2);
-}
-
-TEST_F(DrawnMap, TakesAnyPlace) {
-  const double kNumbers[] = {0,   -1,       1e-300,    1e300, -1e300, 0.999, 1e-9,
-                             NAN, INFINITY, -INFINITY, 1e9,   -1e9,   0.5,   1e308};
-  for (const double left : kNumbers) {
-    for (const double right : kNumbers) {
-      drawing_.add_map(map_, {left, left, right, right});
-      drawing_.add_map(map_, {left, right, right, left});
-      for (const Sprite& sprite : drawing_.sprites()) {
-        EXPECT_LE(sprite.x + sprite.width, 640) << left << " " << right;
-        EXPECT_LE(sprite.y + sprite.height, 360) << left << " " << right;
-      }
-      drawing_.forget_sprites();
-    }
-  }
 }
 
 TEST_F(DrawnMap, TheLegendNamesTheLargestClassesInTheirColors) {

@@ -176,15 +176,6 @@ TEST_F(NpuOverlayMaps, TakesAnyClassesValuesAndPlaces) {
   }
 }
 
-// A frame that others keep does not change, though they share its memory.
-TEST_F(NpuOverlayMaps, WhoeverElseHasTheFrameSeesItAsItWas) {
-  BufferRef frame = gray();
-  attach(frame, half_a_cat());
-  const BufferRef other(gst_buffer_ref(frame.get()));
-  EXPECT_NE(drawn(std::move(frame)), bytes_of(other.get()));
-  EXPECT_EQ(bytes_of(other.get()), bytes_of(gray().get()));
-}
-
 /// Red and alpha of the middle pixel of the first composition of a frame.
 std::pair<int, int> middle_of(GstBuffer* buffer) {
   auto* meta = gst_buffer_get_video_overlay_composition_meta(buffer);
