@@ -44,7 +44,6 @@ sanitizers() {
   export TBB_ENABLE_SANITIZERS=1 # else TBB opens a library in a way that AddressSanitizer refuses
   export LSAN_OPTIONS="suppressions='$tree/tests/sanitizers/lsan.supp':print_suppressions=0" # a path may have blanks
   export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
-  export NPU_SWEEP_RESULTS=1 # the sweep of driver faults makes each result of a call fail in the other stages
   export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1
   # Up to g++ 13 LeakSanitizer guesses from an address where a library's thread-local memory begins, and reads wild when the
   # guess is wrong. Without the guess it finds that memory as any other block of the heap.

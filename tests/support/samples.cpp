@@ -10,11 +10,6 @@
 namespace npu::test {
 namespace {
 
-bool every_row_is_wanted() {
-  const char* const samples = std::getenv("NPU_TEST_SAMPLES");
-  return samples && std::string_view(samples) == "all";
-}
-
 /// The table with a number for each name.
 struct Numbered {
   std::vector<std::vector<std::size_t>> rows;
@@ -55,6 +50,18 @@ std::vector<std::size_t> cover(const Numbered& table) {
 }
 
 }  // namespace
+
+bool every_row_is_wanted() {
+  const char* const samples = std::getenv("NPU_TEST_SAMPLES");
+  return samples && std::string_view(samples) == "all";
+}
+
+std::vector<int> every_nth(int count, int step, int first) {
+  const bool every = every_row_is_wanted();
+  std::vector<int> numbers;
+  for (int i = every ? 0 : first; i < count; i += every ? 1 : step) numbers.push_back(i);
+  return numbers;
+}
 
 Seen pairs_of(const std::vector<std::string>& values) {
   Seen pairs;

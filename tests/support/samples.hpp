@@ -14,6 +14,9 @@ using Seen = std::vector<std::string>;
 /// Every two of a row's values, which the test sees meet.
 Seen pairs_of(const std::vector<std::string>& values);
 
+/// Whether NPU_TEST_SAMPLES is "all".
+bool every_row_is_wanted();
+
 /// Indices of rows, in order: few of them, so that what any row sees, one of these sees.
 /// NPU_TEST_SAMPLES=all takes every row.
 std::vector<std::size_t> sample(const std::vector<Seen>& table);
@@ -26,6 +29,10 @@ std::vector<Row> sample_of(const std::vector<Row>& table, Seen (*seen_by)(const 
   for (const auto index : sample(seen)) rows.push_back(table[index]);
   return rows;
 }
+
+/// `first`, and each `step`-th number behind it below `count`; all from 0 on where every row is
+/// wanted.
+std::vector<int> every_nth(int count, int step, int first = 0);
 
 /// A row for each value with each of the others', as testing::Combine makes them.
 template <class Value>

@@ -15,7 +15,10 @@ int start_and_leave(const char* model, int wait_us, bool cancel, bool busy = fal
   const auto device = npu::Device::open(npu::DeviceKind::kSoftware);
   npu::CompileOptions options;
   if (busy) {
-    options.progress = [](const auto&) { std::this_thread::sleep_for(std::chrono::minutes(1)); };
+    options.progress = [](const auto&) {
+      std::this_thread::sleep_for(std::chrono::minutes(1));
+      std::fputs("waited for", stdout);
+    };
   }
   npu::CompileJob job = npu::compile_async(device, npu::Model::read(model), options);
   std::this_thread::sleep_for(std::chrono::microseconds(wait_us));

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <new>
 
 // glibc's own, which the definitions below stand in front of.
 extern "C" void* __libc_malloc(std::size_t size);
@@ -132,8 +133,10 @@ bool is_npucores() {
 
 enum class Verdict { kOthers, kCounted, kRefused };
 
-[[gnu::noinline]] Verdict judge() {
+/// `caller` allocates; where that tells, nothing is looked for on the stack.
+[[gnu::noinline]] Verdict judge(const void* caller) {
   if (!counting.load(std::memory_order_relaxed) || inside) return Verdict::kOthers;
+  if (modules.owner_of(caller) == Owner::kOther) return Verdict::kOthers;
   inside = true;
   const bool ours = is_npucores();
   inside = false;
@@ -145,7 +148,7 @@ enum class Verdict { kOthers, kCounted, kRefused };
 
 template <class Allocate>
 [[gnu::always_inline]] inline void* allocate(const Allocate& from_libc) {
-  const auto verdict = judge();
+  const auto verdict = judge(__builtin_return_address(0));
   if (verdict == Verdict::kRefused) {
     errno = ENOMEM;
     return nullptr;
@@ -210,3 +213,16 @@ void free(void* memory) {
 }
 
 }  // extern "C"
+
+// The C++ library's own would be malloc's caller.
+void* operator new(std::size_t size) {
+  void* memory = npu::test::allocate([&] { return __libc_malloc(size > 0 ? size : 1); });
+  if (!memory) throw std::bad_alloc();
+  return memory;
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t /*size_bytes*/) noexcept {
+  std::free(memory);
+}

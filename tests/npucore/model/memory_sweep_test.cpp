@@ -3,11 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <ctime>
 #include <numeric>
 #include <thread>
 #include <vector>
+
+#include "support/samples.hpp"
 
 #include "failing_memory.hpp"
 #include "public_calls.hpp"
@@ -16,12 +17,10 @@
 namespace npu::test {
 namespace {
 
-/// For each call, of this process's time; NPU_SWEEP_SECONDS gives more. A call that compiles makes
-/// a thousand allocations, and each that is refused takes two calls.
+/// For each call, of this process's time. A call that compiles makes a thousand allocations, and
+/// each that is refused takes two calls.
 double seconds_to_try() {
-  constexpr double kSeconds = 4;
-  const char* wanted = std::getenv("NPU_SWEEP_SECONDS");
-  return wanted ? std::strtod(wanted, nullptr) : kSeconds;
+  return every_row_is_wanted() ? 4 : 0.1;
 }
 
 /// All of 1 to `count`, each once, spread so that any number of the first ones reaches all parts.
