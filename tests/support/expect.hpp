@@ -15,7 +15,7 @@ inline testing::AssertionResult has(std::string_view text, std::string_view part
          << "'" << part << (is_there ? "' is in: " : "' is not in: ") << text;
 }
 
-/// What `call` throws, in words. It must throw.
+/// The words of the exception that `call` must throw.
 template <class Call>
 std::string thrown_by(const Call& call) {
   try {
