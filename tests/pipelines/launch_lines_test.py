@@ -337,7 +337,7 @@ class LaunchLines(unittest.TestCase):
         """The line, without a broker: librdkafka's own for tests are in the test publish-kafka."""
         need_broker("kafka")
         lines = self.folder / "lines.jsonl"
-        self.assertEqual(run("publish-kafka.sh", CLIP, lines), [])
+        self.assertEqual(run("publish-kafka.sh", PART / "models/shapes/shapes.mp4", lines), [])
         self.assert_published(read(lines))
 
     def test_publish_mqtt(self):
