@@ -221,14 +221,6 @@ FrameMove::Point FrameMove::back(double x, double y) const {
   return is_transposed ? Point{was.y, was.x} : was;
 }
 
-FrameMove then(const FrameMove& first, const FrameMove& second) {
-  const FrameMove::Point origin = second.of(first.move_x, first.move_y);
-  const double x = second.is_transposed ? first.scale_y : first.scale_x;
-  const double y = second.is_transposed ? first.scale_x : first.scale_y;
-  return {first.is_transposed != second.is_transposed, second.scale_x * x, second.scale_y * y,
-          origin.x, origin.y};
-}
-
 /// The model's pixels are known for the pixels of both frames, which links them.
 FrameMove move_between(const GstNpuInferenceMeta& origin, const GstNpuInferenceMeta& meta) {
   const bool turned = meta.is_transposed != origin.is_transposed;

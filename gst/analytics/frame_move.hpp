@@ -21,7 +21,6 @@ struct FrameMove {
   };
   Point of(double x, double y) const;
   Point back(double x, double y) const;
-  bool is_identity() const { return *this == FrameMove{}; }
   bool operator==(const FrameMove&) const = default;
 };
 
@@ -36,9 +35,6 @@ struct FrameArea {
 FrameArea moved(const FrameArea& area, const FrameMove& move);
 /// The intersection, which may be empty.
 FrameArea common(const FrameArea& a, const FrameArea& b);
-
-/// Does one move, then the other.
-FrameMove then(const FrameMove& first, const FrameMove& second);
 
 /// The move from the frame that was inferred to the meta's frame.
 FrameMove move_between(const GstNpuInferenceMeta& origin, const GstNpuInferenceMeta& meta);

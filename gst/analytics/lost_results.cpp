@@ -37,10 +37,6 @@ bool is_decoder(GstElement* element) {
   return factory_of(element) == "nputensordec";
 }
 
-std::string name_of(GstElement* element) {
-  return std::string(factory_of(element));
-}
-
 // ---- On frames
 
 /// Whether it holds for the inference of one of the frame's tensors. Its origin and the tensors
@@ -100,7 +96,7 @@ void UndecodedTensors::look_at(GstElement* element, GstBuffer* buffer) {
   post_warning(element,
                "the frames come with tensors that nobody has decoded: put nputensordec in front "
                "of " +
-                   name_of(element));
+                   std::string(factory_of(element)));
 }
 
 void LostResults::look_at(GstElement* element, GstBuffer* buffer) {

@@ -57,13 +57,16 @@ void check_geometry(const InferenceOutputs& inference) {
       "npuinfer");
 }
 
+bool is_scale(const FrameMove& move) {
+  return !move.is_transposed && move.scale_x > 0 && move.scale_y > 0 &&
+         std::abs(move.move_x) < 1e-3 && std::abs(move.move_y) < 1e-3;
+}
+
 /// Whether the frame is the inferred one, or that one scaled.
 bool is_whole(const FrameMove& move, npu::vision::FrameSize inferred,
               npu::vision::FrameSize frame) {
   const auto is_near = [](double a, double b) { return std::abs(a - b) < 0.5; };
-  return !move.is_transposed && move.scale_x > 0 && move.scale_y > 0 &&
-         std::abs(move.move_x) < 1e-3 && std::abs(move.move_y) < 1e-3 &&
-         is_near(inferred.width * move.scale_x, frame.width) &&
+  return is_scale(move) && is_near(inferred.width * move.scale_x, frame.width) &&
          is_near(inferred.height * move.scale_y, frame.height);
 }
 
@@ -99,10 +102,8 @@ bool is_even(npu::vision::FrameSize inferred, npu::vision::FrameSize frame) {
 /// a matrix or a described crop, which are exact.
 void require_told(const FrameMove& move, npu::vision::FrameSize inferred,
                   npu::vision::FrameSize frame) {
-  const bool is_scale = !move.is_transposed && move.scale_x > 0 && move.scale_y > 0 &&
-                        std::abs(move.move_x) < 1e-3 && std::abs(move.move_y) < 1e-3;
-  const bool is_told =
-      filters_tell() || !is_scale || (is_whole(move, inferred, frame) && is_even(inferred, frame));
+  const bool is_told = filters_tell() || !is_scale(move) ||
+                       (is_whole(move, inferred, frame) && is_even(inferred, frame));
   if (is_told) return;
   const auto text_of = [](npu::vision::FrameSize size) {
     return std::to_string(size.width) + "x" + std::to_string(size.height);

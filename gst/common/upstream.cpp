@@ -3,9 +3,15 @@
 #include <utility>
 
 namespace gstnpu {
+namespace {
 
 using PadRef = ObjectRef<GstPad>;
 
+/// Longest search in elements: a pipeline that is being relinked may look endless.
+constexpr int kFarthestUpstream = 64;
+
+/// The pad that feeds this one, through the ghost pads of bins; null where there is none. `pad` may
+/// be null.
 PadRef feeding(PadRef pad) {
   for (int i = 0; pad && i < kFarthestUpstream; ++i) {
     PadRef peer(gst_pad_get_peer(pad.get()));
@@ -18,17 +24,20 @@ PadRef feeding(PadRef pad) {
   return nullptr;
 }
 
+/// The element whose pad feeds this one; null where there is none. `pad` may be null.
+ObjectRef<GstElement> element_feeding(PadRef pad) {
+  const PadRef source = feeding(std::move(pad));
+  return ObjectRef<GstElement>(source ? gst_pad_get_parent_element(source.get()) : nullptr);
+}
+
+}  // namespace
+
 PadRef only_sink_of(GstElement* element) {
   GST_OBJECT_LOCK(element);
   PadRef sink(element->numsinkpads == 1 ? GST_PAD(gst_object_ref(element->sinkpads->data))
                                         : nullptr);
   GST_OBJECT_UNLOCK(element);
   return sink;
-}
-
-ObjectRef<GstElement> element_feeding(PadRef pad) {
-  const PadRef source = feeding(std::move(pad));
-  return ObjectRef<GstElement>(source ? gst_pad_get_parent_element(source.get()) : nullptr);
 }
 
 std::vector<ObjectRef<GstElement>> elements_in_front_of(GstElement* element) {

@@ -138,14 +138,6 @@ std::vector<Box> moved(const Found& whole, Move move, double width, double heigh
   return boxes;
 }
 
-/// From GStreamer 1.28 on filters tell metas what they do to places; before, nothing does for
-/// certain.
-bool filters_tell() {
-  guint major = 0, minor = 0, micro = 0, nano = 0;
-  gst_version(&major, &minor, &micro, &nano);
-  return major > 1 || minor >= 28;
-}
-
 struct Row : Named {
   const char* elements;
   double width, height;

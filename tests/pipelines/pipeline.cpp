@@ -6,6 +6,12 @@
 
 namespace npu::test {
 
+bool filters_tell() {
+  guint major = 0, minor = 0, micro = 0, nano = 0;
+  gst_version(&major, &minor, &micro, &nano);
+  return major > 1 || minor >= 28;
+}
+
 Pipeline::Pipeline(const std::string& line) {
   GError* error = nullptr;
   pipeline_ = gst_parse_launch(line.c_str(), &error);

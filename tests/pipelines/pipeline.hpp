@@ -10,6 +10,10 @@
 
 namespace npu::test {
 
+/// From GStreamer 1.28 on filters tell metas what they do to places; before, nothing does for
+/// certain.
+bool filters_tell();
+
 /// Frames that came out at the element named "out".
 struct Arrived {
   std::vector<GstClockTime> times;  ///< running times of the frames, since the last clear

@@ -30,20 +30,13 @@ Answer one_object(double left, double top, double right, double bottom) {
   return answer;
 }
 
-TEST(FrameMove, ThenIsOneAfterTheOther) {
+TEST(FrameMove, ComesBack) {
   const FrameMove moves[] = {
       kClockwise, kMirrored, crop(1, 2), {false, 0.5, 3, 7, -1}, {true, 2, -3, 1, 5}};
-  for (const FrameMove& first : moves) {
-    for (const FrameMove& second : moves) {
-      const FrameMove both = then(first, second);
-      const FrameMove::Point half = first.of(3, 1.5);
-      const FrameMove::Point expected = second.of(half.x, half.y), found = both.of(3, 1.5);
-      EXPECT_DOUBLE_EQ(found.x, expected.x);
-      EXPECT_DOUBLE_EQ(found.y, expected.y);
-      const FrameMove::Point back = both.back(found.x, found.y);
-      EXPECT_DOUBLE_EQ(back.x, 3);
-      EXPECT_DOUBLE_EQ(back.y, 1.5);
-    }
+  for (const FrameMove& move : moves) {
+    const FrameMove::Point found = move.of(3, 1.5), back = move.back(found.x, found.y);
+    EXPECT_DOUBLE_EQ(back.x, 3);
+    EXPECT_DOUBLE_EQ(back.y, 1.5);
   }
 }
 
