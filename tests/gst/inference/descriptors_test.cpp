@@ -5,6 +5,7 @@
 #include "support/system_calls.hpp"
 
 #include "element_harness.hpp"
+#include "needs_element.hpp"
 
 namespace gstnpu::test {
 namespace {
@@ -22,6 +23,7 @@ void run_frames(ElementHarness& harness) {
 }
 
 TEST(Descriptors, OfTheElementsAreNotInherited) {
+  NEEDS_ELEMENT("npupublish");
   const TempDir dir;
   const std::string model = dir.write("pixels.xml", pixels_ir(8, 8)).string();
   const std::string lines = (dir.path() / "lines.json").string();

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "element_harness.hpp"
+#include "needs_element.hpp"
 
 namespace gstnpu::test {
 namespace {
@@ -23,14 +24,7 @@ GType type_of(const char* factory_name) {
 
 class Types : public testing::TestWithParam<const char*> {
  protected:
-  void SetUp() override {
-    GstElementFactory* factory = gst_element_factory_find(GetParam());
-    if (!factory && std::string(GetParam()) == "npuoverlay") {
-      GTEST_SKIP() << "built without pango";
-    }
-    ASSERT_NE(factory, nullptr);
-    gst_object_unref(factory);
-  }
+  void SetUp() override { NEEDS_ELEMENT(GetParam()); }
 };
 
 TEST_P(Types, OfElementsBeginWithGstNpu) {
