@@ -4,7 +4,8 @@
 #include <gst/check/gstharness.h>
 #include <gst/gst.h>
 #include <gst/video/video.h>
-#include <meta/npumeta.h>
+
+#include <answers/frame_answer.hpp>
 #ifdef GST_NPU_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
 #endif
@@ -13,9 +14,11 @@
 #include <chrono>
 #include <cmath>
 #include <iostream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -34,24 +37,23 @@ double height_at(guint x, guint y) {
 }
 
 /// Adds a map like a model of the whole frame: areas of 12 classes, or values.
-void add_map(GstBuffer* frame, const std::string& kind) {
-  std::vector<guint16> classes;
-  std::vector<float> values;
+void add_map(GstBuffer* frame, const Options& options) {
+  gstnpu::FoundMap map{
+      .area = {0, 0, static_cast<double>(options.width), static_cast<double>(options.height)}};
   for (guint y = 0; y < kMapHeight; ++y) {
     for (guint x = 0; x < kMapWidth; ++x) {
-      values.push_back(static_cast<float>(height_at(x, y)));
-      classes.push_back(static_cast<guint16>(2 * (height_at(x, y) + 3)));
+      if (options.map == "classes") {
+        map.classes.values.push_back(static_cast<guint16>(2 * (height_at(x, y) + 3)));
+      } else {
+        map.values.values.push_back(static_cast<float>(height_at(x, y)));
+      }
     }
   }
-  const std::string field = kind == "classes" ? "class-map" : "value-map";
-  GBytes* bytes = kind == "classes"
-                      ? g_bytes_new(classes.data(), classes.size() * sizeof classes[0])
-                      : g_bytes_new(values.data(), values.size() * sizeof values[0]);
-  GstNpuInferenceMeta* meta = gst_buffer_add_npu_inference_meta(frame, "map.xml");
-  meta->results = gst_structure_new("results", field.c_str(), G_TYPE_BYTES, bytes,
-                                    (field + "-width").c_str(), G_TYPE_UINT, kMapWidth,
-                                    (field + "-height").c_str(), G_TYPE_UINT, kMapHeight, nullptr);
-  g_bytes_unref(bytes);
+  map.classes.width = map.values.width = kMapWidth;
+  map.classes.height = map.values.height = kMapHeight;
+  gstnpu::FrameAnswer answer;
+  answer.maps.push_back(std::move(map));
+  gstnpu::put_answer(frame, std::make_shared<gstnpu::FrameAnswer>(std::move(answer)));
 }
 
 /// Adds rows of boxes whose neighbours overlap a little.
@@ -101,7 +103,7 @@ class Side {
     gst_buffer_memset(frame, 0, 100, info_.size);
     add_objects(frame, options_);
     if (!options_.map.empty()) {
-      add_map(frame, options_.map);
+      add_map(frame, options_);
     }
     const auto begin = std::chrono::steady_clock::now();
     const GstFlowReturn flow = gst_harness_push(harness_, frame);

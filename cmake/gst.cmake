@@ -8,16 +8,16 @@ add_library(gstnpumeta SHARED ${GSTNPUMETA_SOURCES})
 add_library(npucore::gstnpumeta ALIAS gstnpumeta)
 target_include_directories(gstnpumeta
   PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
-  PRIVATE gst)
+  PRIVATE gst npucore/include npuvision/include)
 target_link_libraries(gstnpumeta PRIVATE PkgConfig::GST)
 set_target_properties(gstnpumeta PROPERTIES
   OUTPUT_NAME gstnpumeta-1.0 VERSION ${PROJECT_VERSION} SOVERSION 0)
 install(TARGETS gstnpumeta EXPORT npucore LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES gst/meta/npumeta.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gst/npu)
 
-# Shared by both plugins: the answers on a frame, and messages.
-add_library(gstnpu-answers OBJECT ${GSTNPU_ANSWERS_SOURCES})
-set(gstnpu_targets gstnpu-answers)
+# Shared by both plugins.
+add_library(gstnpu-common OBJECT ${GSTNPU_COMMON_SOURCES})
+set(gstnpu_targets gstnpu-common)
 
 add_library(gstnpu MODULE ${GSTNPU_SOURCES})
 list(APPEND gstnpu_targets gstnpu)
@@ -60,7 +60,7 @@ foreach(target IN LISTS gstnpu_targets)
   set_target_properties(${target} PROPERTIES INSTALL_RPATH ${CMAKE_INSTALL_FULL_LIBDIR} POSITION_INDEPENDENT_CODE ON)
 endforeach()
 foreach(plugin IN LISTS gstnpu_plugins)
-  target_sources(${plugin} PRIVATE $<TARGET_OBJECTS:gstnpu-answers>)
+  target_sources(${plugin} PRIVATE $<TARGET_OBJECTS:gstnpu-common>)
 endforeach()
 install(TARGETS ${gstnpu_plugins} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/gstreamer-1.0)
 
@@ -68,6 +68,7 @@ if(GST_ANALYTICS_FOUND)
   if(NOT GST_ANALYTICS_VERSION VERSION_LESS 1.26)
     target_compile_definitions(gstnpumeta PRIVATE GST_NPU_HAVE_TENSOR_META)
   endif()
+  target_compile_definitions(gstnpumeta PRIVATE GST_NPU_HAVE_ANALYTICS)
   target_link_libraries(gstnpumeta PRIVATE PkgConfig::GST_ANALYTICS)
   foreach(target IN LISTS gstnpu_targets)
     target_compile_definitions(${target} PRIVATE GST_NPU_HAVE_ANALYTICS)

@@ -193,27 +193,29 @@ set(NPUVISION_SOURCES
 )
 
 set(GSTNPUMETA_SOURCES
+  gst/answers/answer_access.cpp
+  gst/answers/frame_answer.cpp
+  gst/answers/map_contents.cpp
+  gst/answers/moved_answer.cpp
+  gst/bridges/analytics.cpp
+  gst/bridges/bridges.cpp
+  gst/bridges/dlstreamer.cpp
+  gst/meta/frame_move.cpp
   gst/meta/inference_meta.cpp
   gst/meta/tensor_meta.cpp
 )
 
-set(GSTNPU_ANSWERS_SOURCES
-  gst/analytics/answer_meta.cpp
-  gst/analytics/answer_structures.cpp
-  gst/analytics/count_meta.cpp
-  gst/analytics/lost_results.cpp
-  gst/analytics/map_meta.cpp
-  gst/analytics/map_models.cpp
-  gst/analytics/relation_reader.cpp
-  gst/analytics/relation_writer.cpp
+set(GSTNPU_COMMON_SOURCES
   gst/common/bus.cpp
+  gst/common/missing_answers.cpp
   gst/common/upstream.cpp
   gst/common/video_frame.cpp
 )
 
 set(GSTNPU_SOURCES
   gst/analytics/count_places.cpp
-  gst/analytics/frame_move.cpp
+  gst/analytics/decoded_answer.cpp
+  gst/analytics/frame_counts.cpp
   gst/analytics/frame_tracker.cpp
   gst/analytics/model_decoder.cpp
   gst/analytics/npucount.cpp
@@ -221,7 +223,6 @@ set(GSTNPU_SOURCES
   gst/analytics/nputrack.cpp
   gst/analytics/tensor_decoder.cpp
   gst/analytics/tensor_view.cpp
-  gst/analytics/track_meta.cpp
   gst/common/log.cpp
   gst/common/memory_size.cpp
   gst/frames/allocator.cpp

@@ -15,7 +15,7 @@ LISTS = {
     "NPUCORE_SOURCES": ("npucore-objects", ["npucore/src"]),
     "NPUVISION_SOURCES": ("npuvision-objects", ["npuvision"]),
     "GSTNPUMETA_SOURCES": ("gstnpumeta-1.0", ["gst/meta"]),
-    "GSTNPU_ANSWERS_SOURCES": ("gstnpu-answers", []),
+    "GSTNPU_COMMON_SOURCES": ("gstnpu-common", []),
     "GSTNPU_SOURCES": ("gstnpu-objects", ["gst/analytics", "gst/common", "gst/frames", "gst/graphs", "gst/inference", "gst/plugin",
                                           "gst/trace"]),
     "GSTNPU_OVERLAY_SOURCES": ("gstnpu-overlay", ["gst/overlay"]),

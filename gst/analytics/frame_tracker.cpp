@@ -4,6 +4,11 @@
 #include <cmath>
 #include <numeric>
 #include <set>
+#include <utility>
+
+#include "bridges/bridges.hpp"
+
+#include "tensor_view.hpp"
 
 namespace gstnpu {
 namespace {
@@ -30,14 +35,14 @@ double with_sign(double pixels) {
 }
 
 /// Nullopt where nothing of it is inside.
-std::optional<Object> object_of(const Region& region, FrameSize frame) {
-  const double x = with_sign(region.x), y = with_sign(region.y);
+std::optional<Object> object_of(const FoundObject& found, FrameSize frame) {
+  const double x = with_sign(found.x), y = with_sign(found.y);
   Object object;
   object.left = std::max(x, 0.0);
   object.top = std::max(y, 0.0);
-  object.right = std::min<double>(x + region.width, frame.width);
-  object.bottom = std::min<double>(y + region.height, frame.height);
-  object.confidence = static_cast<float>(region.confidence.value_or(1));
+  object.right = std::min<double>(x + found.width, frame.width);
+  object.bottom = std::min<double>(y + found.height, frame.height);
+  object.confidence = static_cast<float>(found.confidence.value_or(1));
   const bool is_inside = object.left < object.right && object.top < object.bottom;
   if (!is_inside || !std::isfinite(object.confidence)) return std::nullopt;
   return object;
@@ -46,6 +51,17 @@ std::optional<Object> object_of(const Region& region, FrameSize frame) {
 GstClockTime to_ns(double seconds) {
   constexpr double kMost = 9e18;  // of what std::llround() can give
   return static_cast<GstClockTime>(std::llround(std::min(std::abs(seconds) * 1e9, kMost)));
+}
+
+/// Elements that drop metas of a frame's size keep the origin or the tensors.
+bool has_tensors_of_frame(GstBuffer* buffer) {
+  const guint count = gst_npu_buffer_get_num_tensors(buffer);
+  for (guint i = 0; i < count; ++i) {
+    const auto* origin =
+        gst_buffer_get_npu_inference_origin(buffer, gst_npu_buffer_get_tensor_inference(buffer, i));
+    if (!origin || !origin->is_region) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -100,26 +116,27 @@ void FrameTracker::reset() {
 
 TrackedFrame FrameTracker::track(GstBuffer* buffer, double seconds, FrameSize frame) {
   TrackedFrame done;
-  const bool has_objects =
-      take_regions(read_regions(buffer, frame, RegionDetail::kBox), frame, &done);
+  FrameAnswer answer = take_answer(buffer, frame);
+  const bool has_objects = take_objects(answer, &done);
   if (is_looked_at(buffer, has_objects)) {
     tracker_.update(seconds, objects_, frame);
-    identify(buffer, seconds, &done);
+    identify(seconds, &answer, &done);
   } else {
     done.is_predicted = true;
     tracker_.predict(seconds, frame);
     if (settings_.predict) {
-      predict(buffer, seconds, frame, &done);
+      predict(seconds, &answer, &done);
     }
   }
   labels_.forget_others(tracker_.tracks());
+  write_answer(buffer, std::move(answer));
   return done;
 }
 
 /// Frames of npuinfer tell it. Of other detectors only those with objects do; of the others between
 /// them every Nth counts.
 bool FrameTracker::is_looked_at(GstBuffer* buffer, bool has_objects) {
-  const bool tells = is_inferred(buffer);
+  const bool tells = meta_of_frame(buffer) || has_tensors_of_frame(buffer);
   knows_inferences_ = knows_inferences_ || tells;
   ++since_looked_at_;
   const bool is_due = !knows_inferences_ && since_looked_at_ >= settings_.inference_interval;
@@ -128,25 +145,27 @@ bool FrameTracker::is_looked_at(GstBuffer* buffer, bool has_objects) {
   return true;
 }
 
-/// Takes the regions without an identity. Returns whether there are any, wanted or not.
-bool FrameTracker::take_regions(std::vector<Region> regions, FrameSize frame, TrackedFrame* done) {
-  regions_.clear();
+/// Takes the objects without an identity. Returns whether there are any, wanted or not.
+bool FrameTracker::take_objects(const FrameAnswer& answer, TrackedFrame* done) {
+  indices_.clear();
   objects_.clear();
   bool has_objects = false;
-  for (Region& region : regions) {
-    has_objects = has_objects || !region.tracking_id;
-    if (region.tracking_id || !classes_.has(region.label)) continue;
-    std::optional<Object> object = object_of(region, frame);
+  for (std::size_t i = 0; i < answer.objects.size(); ++i) {
+    const FoundObject& found = answer.objects[i];
+    has_objects = has_objects || !found.identity;
+    if (found.identity || !classes_.has(found.label)) continue;
+    std::optional<Object> object = object_of(found, answer.frame);
     if (!object) {
       ++done->refused;
       continue;
     }
     objects_.push_back(*object);
-    regions_.push_back(std::move(region));
+    indices_.push_back(i);
   }
   keep_best(done);
   for (std::size_t i = 0; i < objects_.size(); ++i) {
-    objects_[i].label_id = labels_.number_of({regions_[i].label, regions_[i].label_id});
+    const FoundObject& found = answer.objects[indices_[i]];
+    objects_[i].label_id = labels_.number_of({found.label, found.label_id});
   }
   done->objects = objects_.size();
   return has_objects;
@@ -162,13 +181,13 @@ void FrameTracker::keep_best(TrackedFrame* done) {
   done->refused += order.size() - kMostObjects;
   order.resize(kMostObjects);
   std::vector<Object> objects;
-  std::vector<Region> regions;
+  std::vector<std::size_t> indices;
   for (const std::size_t i : order) {
     objects.push_back(objects_[i]);
-    regions.push_back(std::move(regions_[i]));
+    indices.push_back(indices_[i]);
   }
   objects_ = std::move(objects);
-  regions_ = std::move(regions);
+  indices_ = std::move(indices);
 }
 
 Identity FrameTracker::identity_of(const Track& track, double seconds) {
@@ -179,37 +198,28 @@ Identity FrameTracker::identity_of(const Track& track, double seconds) {
           .last_seen_ns = to_ns(seconds - track.seconds_since_found)};
 }
 
-void FrameTracker::identify(GstBuffer* buffer, double seconds, TrackedFrame* done) {
+void FrameTracker::identify(double seconds, FrameAnswer* answer, TrackedFrame* done) {
   for (const Track& track : tracker_.tracks().first(tracker_.num_present())) {
     if (track.id == 0 || track.object == Track::kNotFound) continue;
-    attach_identity(buffer, regions_[track.object], identity_of(track, seconds));
+    answer->objects[indices_[track.object]].identity = identity_of(track, seconds);
     ++done->identified;
   }
 }
 
-void FrameTracker::predict(GstBuffer* buffer, double seconds, FrameSize frame, TrackedFrame* done) {
-  gint region_id = next_region_id(buffer);
+void FrameTracker::predict(double seconds, FrameAnswer* answer, TrackedFrame* done) {
   for (const Track& track : tracker_.tracks().first(tracker_.num_present())) {
     const LabelNumbers::Label* label = labels_.find(track.label_id);
     const bool is_old = track.seconds_since_found > settings_.max_age_ms / 1e3;
     if (track.id == 0 || is_old || label == nullptr) continue;
-    const Object object{.left = track.left,
-                        .top = track.top,
-                        .right = track.right,
-                        .bottom = track.bottom,
-                        .confidence = track.confidence,
-                        .label_id = static_cast<std::uint32_t>(label->id.value_or(-1)),
-                        .oriented = {}};
-    Region region;
-    region.meta = attach_object(buffer, object, label->text, frame, region_id++);
-    if (!label->id) {
-      gst_structure_remove_field(
-          gst_video_region_of_interest_meta_get_param(region.meta, "detection"), "label_id");
-    }
-#ifdef GST_NPU_HAVE_ANALYTICS
-    region.analytics_id = static_cast<guint>(region.meta->id);
-#endif
-    attach_identity(buffer, region, identity_of(track, seconds));
+    FoundObject object{.label = label->text,
+                       .label_id = label->id,
+                       .confidence = track.confidence,
+                       .x = track.left,
+                       .y = track.top,
+                       .width = track.right - track.left,
+                       .height = track.bottom - track.top};
+    object.identity = identity_of(track, seconds);
+    answer->objects.push_back(std::move(object));
     ++done->predicted;
   }
 }

@@ -12,10 +12,8 @@
 
 #include <npuvision/tracker.hpp>
 
+#include "answers/frame_answer.hpp"
 #include "common/label_list.hpp"
-
-#include "answer_meta.hpp"
-#include "track_meta.hpp"
 
 namespace gstnpu {
 
@@ -76,10 +74,10 @@ class FrameTracker {
 
  private:
   bool is_looked_at(GstBuffer* buffer, bool has_objects);
-  bool take_regions(std::vector<Region> regions, npu::vision::FrameSize frame, TrackedFrame* done);
+  bool take_objects(const FrameAnswer& answer, TrackedFrame* done);
   void keep_best(TrackedFrame* done);
-  void identify(GstBuffer* buffer, double seconds, TrackedFrame* done);
-  void predict(GstBuffer* buffer, double seconds, npu::vision::FrameSize frame, TrackedFrame* done);
+  void identify(double seconds, FrameAnswer* answer, TrackedFrame* done);
+  void predict(double seconds, FrameAnswer* answer, TrackedFrame* done);
   Identity identity_of(const npu::vision::Track& track, double seconds);
 
   TrackSettings settings_;
@@ -92,8 +90,8 @@ class FrameTracker {
   LabelNumbers labels_;
 
   // Kept for one frame:
-  std::vector<Region> regions_;
   std::vector<npu::vision::Object> objects_;
+  std::vector<std::size_t> indices_;  // theirs in the answer
 };
 
 }  // namespace gstnpu

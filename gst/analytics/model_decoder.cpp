@@ -173,6 +173,7 @@ void ModelDecoder::prepare(const DecoderSettings& settings, bool is_ours) {
     card_.task = vision::Task::kClassify;
   }
   options_ = vision::options_of(card_);
+  labels_ = std::make_shared<const std::vector<std::string>>(card_.labels);
 }
 
 void ModelDecoder::check() const {

@@ -11,6 +11,7 @@
 #include <npucore/error.hpp>
 #include <npuvision/decoder.hpp>
 
+#include "answers/frame_answer.hpp"
 #include "meta/npumeta.h"
 
 #include "tensor_view.hpp"
@@ -70,6 +71,8 @@ class ModelDecoder {
                                     const GstNpuInferenceMeta* geometry,
                                     npu::vision::FrameSize frame);
   const npu::vision::ModelCard& card() const { return card_; }
+  /// The card's.
+  const LabelsRef& labels() const { return labels_; }
   /// Whether the last answer is missing, because values are not finite.
   bool was_undefined() const { return answer_.is_undefined; }
 
@@ -83,6 +86,7 @@ class ModelDecoder {
   std::vector<npu::vision::TensorView> shapes_;  // of all outputs, without data
   std::vector<std::string> names_;               // theirs
   npu::vision::ModelCard card_;
+  LabelsRef labels_;
   npu::vision::DecodeOptions options_;
   std::optional<npu::Error> refusal_;
   std::vector<std::size_t> chosen_;  // outputs that the decoder takes

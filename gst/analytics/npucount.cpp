@@ -1,10 +1,4 @@
 // npucount: counts objects in zones and across lines.
-#include <gst/base/gstbasetransform.h>
-
-#include <algorithm>
-#include <exception>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,20 +6,15 @@
 #include <npucore/error.hpp>
 #include <npuvision/counter.hpp>
 
-#include "common/bus.hpp"
+#include "answers/anchor.hpp"
+#include "bridges/bridges.hpp"
 #include "common/elements.hpp"
-#include "common/gtype.hpp"
-#include "common/in_place.hpp"
 #include "common/label_list.hpp"
-#include "common/properties.hpp"
-#include "common/refs.hpp"
+#include "common/meta_transform.hpp"
+#include "common/missing_answers.hpp"
 
-#include "anchor.hpp"
-#include "answer_meta.hpp"
-#include "count_meta.hpp"
 #include "count_places.hpp"
-#include "frame_stream.hpp"
-#include "lost_results.hpp"
+#include "frame_counts.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(npucount_debug);
 #define GST_CAT_DEFAULT npucount_debug
@@ -44,56 +33,37 @@ struct CountSettings {
 };
 
 /// State of an instance.
-class Count {
+class Count : public MetaState<CountSettings> {
  public:
-  Count(GstBaseTransform* base, GstBaseTransformClass*) {
-    gst_base_transform_set_in_place(base, TRUE);
-  }
-
-  CountSettings settings() const {
-    const std::scoped_lock lock(mutex_);
-    return settings_;
-  }
-  void change_settings(const auto& change) {
-    const std::scoped_lock lock(mutex_);
-    change(settings_);
-  }
+  Count(GstBaseTransform* base, GstBaseTransformClass*) : MetaState(base) {}
 
   /// Throws npu::Error where there is nothing to count at.
   void start();
-  /// The rest is for the streaming thread.
-  void set_frame(const npu::vision::FrameSize& frame, double frame_seconds);
-  /// Another stream, or another place of it.
+  void set_frames(const npu::vision::FrameSize& size, const GstCaps* in, const GstCaps* out);
   void reset();
-  void count(GstElement* element, GstBuffer* buffer, const GstSegment& segment);
+  void process(GstBuffer* buffer, const GstSegment& segment);
 
  private:
-  void take_sightings(GstBuffer* buffer);
-  void tell_that_nothing_is_identified(GstElement* element);
+  void take_sightings(const FrameAnswer& answer);
+  void tell_that_nothing_is_identified();
+  void tell(const FrameCounts::Event& event, GstClockTime pts);
 
-  mutable std::mutex mutex_;  // guards settings_
-  CountSettings settings_;
-
-  // Streaming thread only:
   CountSettings active_;
   LabelList classes_;
   std::optional<npu::vision::Counter> counter_;
   FrameClock clock_;
-  LostResults lost_results_;
-  npu::vision::FrameSize frame_;
+  MissingAnswers missing_answers_;
   std::vector<Sighting> sightings_;
   bool has_unidentified_ = false;  // objects of this frame
   guint frames_in_vain_ = 0;       // with objects, and never an identity
   bool was_identified_ = false;    // any object since the start
 };
 
-using Type = ObjectType<GstBaseTransform, GstBaseTransformClass, Count>;
-
 /// 0..1 of the frame. A box that reaches below the frame stands on its lower edge.
-npu::vision::FramePoint place_of(const Region& region, Anchor anchor,
+npu::vision::FramePoint place_of(const FoundObject& object, Anchor anchor,
                                  const npu::vision::FrameSize& frame) {
-  auto [x, y] = point_of(region, anchor);
-  if (anchor == Anchor::kBottom && region.y < frame.height) {
+  auto [x, y] = point_of(object, anchor);
+  if (anchor == Anchor::kBottom && object.y < frame.height) {
     y = std::min<double>(y, frame.height);
   }
   return {x / frame.width, y / frame.height};
@@ -116,17 +86,17 @@ void Count::start() {
   counter_.emplace(std::move(places.zones), std::move(places.lines), active_.max_age_ms / 1e3,
                    active_.margin);
   clock_ = FrameClock();
-  lost_results_ = LostResults();
-  frame_ = {};
+  missing_answers_ = MissingAnswers();
   frames_in_vain_ = 0;
   was_identified_ = false;
 }
 
-void Count::set_frame(const npu::vision::FrameSize& frame, double frame_seconds) {
-  clock_.set_frame_seconds(frame_seconds);
-  if (frame.width == frame_.width && frame.height == frame_.height) return;
-  frame_ = frame;
-  reset();
+void Count::set_frames(const npu::vision::FrameSize& size, const GstCaps* in, const GstCaps* out) {
+  clock_.set_frame_seconds(frame_seconds(gst_caps_get_structure(in, 0)));
+  if (size.width != frame().width || size.height != frame().height) {
+    reset();
+  }
+  MetaState::set_frames(size, in, out);
 }
 
 void Count::reset() {
@@ -136,43 +106,52 @@ void Count::reset() {
   clock_.reset();
 }
 
-void Count::take_sightings(GstBuffer* buffer) {
+void Count::take_sightings(const FrameAnswer& answer) {
   sightings_.clear();
   has_unidentified_ = false;
-  for (const Region& region : read_regions(buffer, frame_, RegionDetail::kBox)) {
-    if (!classes_.has(region.label)) continue;
-    if (!region.tracking_id) {
+  for (const FoundObject& object : answer.objects) {
+    if (!classes_.has(object.label)) continue;
+    if (!object.identity) {
       has_unidentified_ = true;
       continue;
     }
-    sightings_.push_back({*region.tracking_id, place_of(region, active_.anchor, frame_)});
+    sightings_.push_back({object.identity->id, place_of(object, active_.anchor, frame())});
   }
 }
 
 /// Once. Trackers give an identity only to what they have found several times.
-void Count::tell_that_nothing_is_identified(GstElement* element) {
+void Count::tell_that_nothing_is_identified() {
   constexpr guint kPatience = 30;  // frames
   was_identified_ = was_identified_ || !sightings_.empty();
   if (was_identified_ || !has_unidentified_ || ++frames_in_vain_ != kPatience) return;
-  post_warning(element,
+  post_warning(element(),
                "the objects have no identities, and nothing is counted: put nputrack in front of "
                "npucount");
 }
 
-void Count::count(GstElement* element, GstBuffer* buffer, const GstSegment& segment) {
-  const double seconds = clock_.time_of(buffer, segment, active_.max_age_ms / 1e3);
-  lost_results_.look_at(element, buffer);
-  take_sightings(buffer);
-  tell_that_nothing_is_identified(element);
-  counter_->update(seconds, sightings_);
-  const FrameCounts counts = counts_of(*counter_);
-  attach_counts(buffer, counts);
-  if (!active_.messages) return;
-  for (const auto& event : counts.events) {
-    GstStructure* structure = event_structure("npu-count", event);
-    gst_structure_set(structure, "pts", G_TYPE_UINT64, GST_BUFFER_PTS(buffer), nullptr);
-    gst_element_post_message(element, gst_message_new_element(GST_OBJECT(element), structure));
+void Count::tell(const FrameCounts::Event& event, GstClockTime pts) {
+  GstStructure* structure = gst_structure_new(
+      "npu-count", "event", G_TYPE_STRING, event.kind, "place", G_TYPE_STRING, event.place.c_str(),
+      "id", G_TYPE_UINT64, event.id, "pts", G_TYPE_UINT64, pts, nullptr);
+  if (event.seconds) {
+    gst_structure_set(structure, "seconds", G_TYPE_DOUBLE, *event.seconds, nullptr);
   }
+  gst_element_post_message(element(), gst_message_new_element(GST_OBJECT(element()), structure));
+}
+
+void Count::process(GstBuffer* buffer, const GstSegment& segment) {
+  const double seconds = clock_.time_of(buffer, segment, active_.max_age_ms / 1e3);
+  missing_answers_.look_at(element(), buffer);
+  FrameAnswer answer = take_answer(buffer, frame());
+  take_sightings(answer);
+  tell_that_nothing_is_identified();
+  counter_->update(seconds, sightings_);
+  const std::size_t told = answer.counts.events.size();
+  add_counts(*counter_, &answer.counts);
+  for (std::size_t i = told; active_.messages && i < answer.counts.events.size(); ++i) {
+    tell(answer.counts.events[i], GST_BUFFER_PTS(buffer));
+  }
+  write_answer(buffer, std::move(answer));
 }
 
 // ---- Properties
@@ -210,73 +189,20 @@ std::vector<Property<Count>> properties() {
   };
 }
 
-// ---- Transform
-
-gboolean start(GstBaseTransform* base) {
-  try {
-    Type::state_of(base).start();
-    return TRUE;
-  } catch (const std::exception& error) {
-    post_error(GST_ELEMENT(base), error, "");
-    return FALSE;
-  }
-}
-
-gboolean set_caps(GstBaseTransform* base, GstCaps* caps, GstCaps*) {
-  const auto size = required_frame_size(GST_ELEMENT(base), caps);
-  if (!size) return FALSE;
-  Type::state_of(base).set_frame(*size, frame_seconds(gst_caps_get_structure(caps, 0)));
-  return TRUE;
-}
-
-GstFlowReturn transform_ip(GstBaseTransform* base, GstBuffer* buffer) {
-  try {
-    Type::state_of(base).count(GST_ELEMENT(base), buffer, base->segment);
-    return GST_FLOW_OK;
-  } catch (const std::exception& error) {
-    post_error(GST_ELEMENT(base), error, "");
-    return GST_FLOW_ERROR;
-  }
-}
-
-gboolean sink_event(GstBaseTransform* base, GstEvent* event) {
-  if (begins_anew(base, event)) {
-    Type::state_of(base).reset();
-  }
-  return Type::parent_class()->sink_event(base, event);
-}
-
-GstPadTemplate* video_template(const gchar* name, GstPadDirection direction) {
-  const CapsRef caps(gst_caps_from_string("video/x-raw(ANY)"));
-  return gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps.get());
-}
+using Element = MetaTransform<Count>;
 
 void class_init(GstBaseTransformClass* klass) {
   GST_DEBUG_CATEGORY_INIT(npucount_debug, "npucount", 0, "counts objects");
-  register_count_meta();
-  Properties<Type, properties>::install(klass);
-
-  auto* element_class = GST_ELEMENT_CLASS(klass);
-  gst_element_class_add_pad_template(element_class, video_template("sink", GST_PAD_SINK));
-  gst_element_class_add_pad_template(element_class, video_template("src", GST_PAD_SRC));
-  gst_element_class_set_static_metadata(element_class, "NPU object counter",
-                                        "Filter/Analyzer/Video",
-                                        "Counts objects in zones and across lines", "npucore");
-
-  klass->start = start;
-  klass->set_caps = set_caps;
-  klass->propose_allocation = propose_as_downstream;
-  klass->decide_allocation = decide_on_no_pool;
-  klass->prepare_output_buffer = prepare_for_metadata;
-  klass->transform_ip = transform_ip;
-  klass->sink_event = sink_event;
+  Element::set_up<properties>(klass, {"NPU object counter", "Filter/Analyzer/Video",
+                                      "Counts objects in zones and across lines"});
 }
 
 }  // namespace
 
 gboolean register_npucount(GstPlugin* plugin) {
-  return gst_element_register(plugin, "npucount", GST_RANK_NONE,
-                              Type::get<class_init>("GstNpuCount", GST_TYPE_BASE_TRANSFORM));
+  return gst_element_register(
+      plugin, "npucount", GST_RANK_NONE,
+      Element::Type::get<class_init>("GstNpuCount", GST_TYPE_BASE_TRANSFORM));
 }
 
 }  // namespace gstnpu

@@ -1,23 +1,13 @@
 // nputensordec: the element around TensorDecoder.
-#include <gst/base/gstbasetransform.h>
-
-#include <exception>
-#include <memory>
-#include <mutex>
 #include <optional>
-#include <span>
 #include <utility>
+#include <vector>
 
 #include <npucore/error.hpp>
 
 #include "common/elements.hpp"
-#include "common/gtype.hpp"
-#include "common/in_place.hpp"
-#include "common/properties.hpp"
-#include "common/refs.hpp"
+#include "common/meta_transform.hpp"
 
-#include "frame_stream.hpp"
-#include "lost_results.hpp"
 #include "tensor_decoder.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(nputensordec_debug);
@@ -29,83 +19,51 @@ namespace {
 constexpr float kFromModel = -1;  // of a threshold property: the model's own
 
 /// State of an instance.
-class TensorDec {
+class TensorDec : public MetaState<DecoderSettings> {
  public:
-  TensorDec(GstBaseTransform* base, GstBaseTransformClass*) {
-    gst_base_transform_set_in_place(base, TRUE);
-  }
-
-  DecoderSettings settings() const {
-    const std::scoped_lock lock(mutex_);
-    return settings_;
-  }
-  void change_settings(const auto& change) {
-    const std::scoped_lock lock(mutex_);
-    settings_changed_ = true;
-    change(settings_);
-  }
+  TensorDec(GstBaseTransform* base, GstBaseTransformClass*) : MetaState(base) {}
 
   /// A new stream: the files beside the model may be new.
   void start();
-  /// The rest is for the streaming thread.
-  void set_frame(const npu::vision::FrameSize& frame) { frame_ = frame; }
-  void decode(GstElement* element, GstBuffer* buffer);
-  void tell_of_missing_answers(GstElement* element, GstBuffer* buffer, const Decoded& decoded);
+  void process(GstBuffer* buffer, const GstSegment& segment);
   /// Tells the user at the end of the stream if there was nothing to decode.
-  void end(GstElement* element);
+  void end();
+  void fail(const std::exception& error) {
+    GST_ELEMENT_ERROR(element(), STREAM, DECODE, ("Cannot decode tensors: %s.", error.what()),
+                      (nullptr));
+  }
 
   /// The property "stats"; the caller frees it.
   GstStructure* stats() const;
 
  private:
-  void take_settings();
-  void configure();
-  Decoded decode_by_good_settings(GstElement* element, GstBuffer* buffer);
+  Decoded decode_by_good_settings(GstBuffer* buffer);
+  void keep_proven_settings(const npu::Error& error);
+  void tell_of_missing_answers(GstBuffer* buffer, const Decoded& decoded);
 
-  mutable std::mutex mutex_;  // guards settings, settings_changed and the counters
-  DecoderSettings settings_;
-  bool settings_changed_ = true;
+  // Guarded by mutex():
   guint64 frames_ = 0, frames_without_tensors_ = 0, detections_ = 0, regions_ = 0;
 
-  // Streaming thread only:
   TensorDecoder decoder_;
-  LostResults lost_results_;
   DecoderSettings tried_;                  // what decoder_ was configured with
   std::optional<DecoderSettings> proven_;  // the last that have decoded a frame
   bool is_proven_ = false;                 // tried_ are
   bool has_told_ = false;                  // of a missing answer
-  npu::vision::FrameSize frame_;
 };
 
-using Type = ObjectType<GstBaseTransform, GstBaseTransformClass, TensorDec>;
-
 void TensorDec::start() {
-  lost_results_ = LostResults();
-  const std::scoped_lock lock(mutex_);
-  settings_changed_ = true;
+  forget_settings();
   proven_.reset();  // of the stream before
   has_told_ = false;
+  const std::scoped_lock lock(mutex());
   frames_ = frames_without_tensors_ = detections_ = regions_ = 0;
-}
-
-void TensorDec::take_settings() {
-  const std::scoped_lock lock(mutex_);
-  if (!settings_changed_) return;
-  settings_changed_ = false;
-  tried_ = settings_;
-  is_proven_ = false;
-  configure();
-}
-
-void TensorDec::configure() {
-  decoder_.configure(tried_);
 }
 
 /// Settings that were changed while playing, and turn out to be wrong, do not end the stream: those
 /// before stay, and are what the properties say again.
-Decoded TensorDec::decode_by_good_settings(GstElement* element, GstBuffer* buffer) {
+Decoded TensorDec::decode_by_good_settings(GstBuffer* buffer) {
   try {
-    const Decoded decoded = decoder_.decode(buffer, frame_);
+    const Decoded decoded = decoder_.decode(buffer, frame());
     if (!is_proven_ && (decoded.frame || decoded.regions > 0)) {
       proven_ = tried_;
       is_proven_ = true;
@@ -113,30 +71,32 @@ Decoded TensorDec::decode_by_good_settings(GstElement* element, GstBuffer* buffe
     return decoded;
   } catch (const npu::Error& error) {
     if (is_proven_ || !proven_) throw;
-    GST_ELEMENT_WARNING(element, STREAM, DECODE,
-                        ("The previous settings are kept: %s.", error.what()), (nullptr));
+    keep_proven_settings(error);
   }
-  {
-    const std::scoped_lock lock(mutex_);
-    tried_ = *proven_;
-    is_proven_ = true;
-    if (!settings_changed_) {
-      settings_ = tried_;
-    }
-  }
-  configure();
-  return decoder_.decode(buffer, frame_);
+  return decoder_.decode(buffer, frame());
 }
 
-void TensorDec::decode(GstElement* element, GstBuffer* buffer) {
-  take_settings();
-  lost_results_.look_at(element, buffer);  // those of a nputensordec in front
-  const Decoded decoded = decode_by_good_settings(element, buffer);
-  GST_LOG_OBJECT(element, "%" GST_TIME_FORMAT ": %d detections",
+void TensorDec::keep_proven_settings(const npu::Error& error) {
+  GST_ELEMENT_WARNING(element(), STREAM, DECODE,
+                      ("The previous settings are kept: %s.", error.what()), (nullptr));
+  tried_ = *proven_;
+  is_proven_ = true;
+  go_back_to(tried_);
+  decoder_.configure(tried_);
+}
+
+void TensorDec::process(GstBuffer* buffer, const GstSegment&) {
+  if (auto settings = new_settings()) {
+    tried_ = std::move(*settings);
+    is_proven_ = false;
+    decoder_.configure(tried_);
+  }
+  const Decoded decoded = decode_by_good_settings(buffer);
+  GST_LOG_OBJECT(element(), "%" GST_TIME_FORMAT ": %d detections",
                  GST_TIME_ARGS(GST_BUFFER_PTS(buffer)),
                  decoded.frame ? static_cast<int>(decoded.objects) : -1);
-  tell_of_missing_answers(element, buffer, decoded);
-  const std::scoped_lock lock(mutex_);
+  tell_of_missing_answers(buffer, decoded);
+  const std::scoped_lock lock(mutex());
   ++frames_;
   frames_without_tensors_ += decoded.frame || decoded.regions > 0 ? 0 : 1;
   detections_ += decoded.objects;
@@ -144,10 +104,9 @@ void TensorDec::decode(GstElement* element, GstBuffer* buffer) {
 }
 
 /// Once in a stream.
-void TensorDec::tell_of_missing_answers(GstElement* element, GstBuffer* buffer,
-                                        const Decoded& decoded) {
+void TensorDec::tell_of_missing_answers(GstBuffer* buffer, const Decoded& decoded) {
   if (decoded.undefined == 0 || std::exchange(has_told_, true)) return;
-  GST_ELEMENT_WARNING(element, STREAM, DECODE,
+  GST_ELEMENT_WARNING(element(), STREAM, DECODE,
                       ("The frame at %" GST_TIME_FORMAT
                        " has no answer, because values of the model's output are not finite, as "
                        "where sums overflow in f16. Later ones may have none either. npu-compare "
@@ -156,14 +115,14 @@ void TensorDec::tell_of_missing_answers(GstElement* element, GstBuffer* buffer,
                       (nullptr));
 }
 
-void TensorDec::end(GstElement* element) {
+void TensorDec::end() {
   std::uint64_t frames = 0;
   {
-    const std::scoped_lock lock(mutex_);
+    const std::scoped_lock lock(mutex());
     if (frames_ == 0 || frames_without_tensors_ < frames_) return;
     frames = frames_;
   }
-  GST_ELEMENT_WARNING(element, STREAM, DECODE,
+  GST_ELEMENT_WARNING(element(), STREAM, DECODE,
                       ("None of the %" G_GUINT64_FORMAT " frames had tensors: put npuinfer or "
                        "npuimport in front, with nothing between that drops their metadata.",
                        frames),
@@ -171,7 +130,7 @@ void TensorDec::end(GstElement* element) {
 }
 
 GstStructure* TensorDec::stats() const {
-  const std::scoped_lock lock(mutex_);
+  const std::scoped_lock lock(mutex());
   return gst_structure_new("stats", "frames", G_TYPE_UINT64, frames_, "frames-without-tensors",
                            G_TYPE_UINT64, frames_without_tensors_, "detections", G_TYPE_UINT64,
                            detections_, "regions", G_TYPE_UINT64, regions_, nullptr);
@@ -269,62 +228,13 @@ std::vector<Property<TensorDec>> properties() {
   };
 }
 
-// ---- Transform
-
-gboolean start(GstBaseTransform* base) {
-  Type::state_of(base).start();
-  return TRUE;
-}
-
-gboolean set_caps(GstBaseTransform* base, GstCaps* caps, GstCaps*) {
-  const auto size = required_frame_size(GST_ELEMENT(base), caps);
-  if (!size) return FALSE;
-  Type::state_of(base).set_frame(*size);
-  return TRUE;
-}
-
-GstFlowReturn transform_ip(GstBaseTransform* base, GstBuffer* buffer) {
-  try {
-    Type::state_of(base).decode(GST_ELEMENT(base), buffer);
-    return GST_FLOW_OK;
-  } catch (const std::exception& error) {
-    GST_ELEMENT_ERROR(base, STREAM, DECODE, ("Cannot decode tensors: %s.", error.what()),
-                      (nullptr));
-    return GST_FLOW_ERROR;
-  }
-}
-
-gboolean sink_event(GstBaseTransform* base, GstEvent* event) {
-  if (GST_EVENT_TYPE(event) == GST_EVENT_EOS) {
-    Type::state_of(base).end(GST_ELEMENT(base));
-  }
-  return Type::parent_class()->sink_event(base, event);
-}
-
-GstPadTemplate* video_template(const gchar* name, GstPadDirection direction) {
-  const CapsRef caps(gst_caps_from_string("video/x-raw(ANY)"));
-  return gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps.get());
-}
+using Element = MetaTransform<TensorDec>;
 
 void class_init(GstBaseTransformClass* klass) {
   GST_DEBUG_CATEGORY_INIT(nputensordec_debug, "nputensordec", 0, "decodes tensors to detections");
-  Properties<Type, properties>::install(klass);
-
-  auto* element_class = GST_ELEMENT_CLASS(klass);
-  gst_element_class_add_pad_template(element_class, video_template("sink", GST_PAD_SINK));
-  gst_element_class_add_pad_template(element_class, video_template("src", GST_PAD_SRC));
-  gst_element_class_set_static_metadata(
-      element_class, "NPU tensor decoder", "Filter/Analyzer/Video",
-      "Turns the outputs of vision models into objects in frame pixels, classes and more",
-      "npucore");
-
-  klass->start = start;
-  klass->set_caps = set_caps;
-  klass->propose_allocation = propose_as_downstream;
-  klass->decide_allocation = decide_on_no_pool;
-  klass->prepare_output_buffer = prepare_for_metadata;
-  klass->transform_ip = transform_ip;
-  klass->sink_event = sink_event;
+  Element::set_up<properties>(
+      klass, {"NPU tensor decoder", "Filter/Analyzer/Video",
+              "Turns the outputs of vision models into objects in frame pixels, classes and more"});
   for (const GType type : {layout_type(), task_type(), family_type()}) {
     gst_type_mark_as_plugin_api(type, static_cast<GstPluginAPIFlags>(0));
   }
@@ -333,8 +243,9 @@ void class_init(GstBaseTransformClass* klass) {
 }  // namespace
 
 gboolean register_nputensordec(GstPlugin* plugin) {
-  return gst_element_register(plugin, "nputensordec", GST_RANK_NONE,
-                              Type::get<class_init>("GstNpuTensorDec", GST_TYPE_BASE_TRANSFORM));
+  return gst_element_register(
+      plugin, "nputensordec", GST_RANK_NONE,
+      Element::Type::get<class_init>("GstNpuTensorDec", GST_TYPE_BASE_TRANSFORM));
 }
 
 }  // namespace gstnpu

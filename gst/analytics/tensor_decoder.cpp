@@ -3,10 +3,13 @@
 #include <gst/video/gstvideometa.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include <npucore/error.hpp>
+
+#include "bridges/bridges.hpp"
+
+#include "decoded_answer.hpp"
 
 namespace gstnpu {
 namespace {
@@ -35,7 +38,26 @@ std::vector<InferenceOutputs> inferences_of(GstBuffer* buffer) {
   return inferences;
 }
 
-void check_geometry(const InferenceOutputs& inference) {
+std::string to_text(npu::vision::FrameSize size) {
+  return std::to_string(size.width) + "x" + std::to_string(size.height);
+}
+
+/// `inferred`: the frame's size then; 0: not known.
+[[noreturn]] void refuse_frame(const std::string& what, npu::vision::FrameSize inferred,
+                               npu::vision::FrameSize frame) {
+  const std::string from = inferred.width > 0 ? " (" + to_text(inferred) + ", now " : " (now ";
+  throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                   what + ": an element between the inference and nputensordec changed the frame" +
+                       from + to_text(frame) +
+                       ") and did not tell how. Put nputensordec directly behind npuinfer");
+}
+
+npu::vision::FrameSize size_of(const GstNpuInferenceMeta& origin) {
+  return {origin.frame_width, origin.frame_height};
+}
+
+/// Metas that depend on the frame's size or orientation are dropped by elements that change it.
+void check_geometry(const InferenceOutputs& inference, npu::vision::FrameSize frame) {
   const bool is_lost =
       !inference.meta &&
       std::any_of(inference.tensors.begin(), inference.tensors.end(), [](const auto& tensor) {
@@ -43,76 +65,33 @@ void check_geometry(const InferenceOutputs& inference) {
                GST_MINI_OBJECT_FLAG_IS_SET(tensor.memory, GST_NPU_MEMORY_FLAG_OF_FRAME);
       });
   if (!is_lost && !inference.lost) return;
+  const auto inferred = inference.lost ? size_of(*inference.lost) : npu::vision::FrameSize{};
   if (is_of_region(inference)) {
-    throw npu::Error(
-        npu::ErrorCode::kInvalidArgument,
-        "the tensors of an object (inference-region=roi-list) came without the "
-        "metadata that tells of which object they are: an element in between dropped it. "
-        "Put nputensordec directly behind npuinfer");
+    refuse_frame(
+        "the tensors of an object (inference-region=roi-list) came without the metadata that "
+        "tells of which object they are",
+        inferred, frame);
   }
-  throw npu::Error(
-      npu::ErrorCode::kInvalidArgument,
-      "the tensors came without the metadata that tells where in the frame their values are: an "
-      "element in between changed the frames and dropped it. Put nputensordec directly behind "
-      "npuinfer");
+  refuse_frame(
+      "the tensors came without the metadata that tells where in the frame their values are",
+      inferred, frame);
 }
 
-bool is_scale(const FrameMove& move) {
-  return !move.is_transposed && move.scale_x > 0 && move.scale_y > 0 &&
-         std::abs(move.move_x) < 1e-3 && std::abs(move.move_y) < 1e-3;
+/// The inference as it was made, where the size of its frame is known too; else null.
+const GstNpuInferenceMeta* known_origin(GstBuffer* buffer, const GstNpuInferenceMeta* meta) {
+  const auto* origin =
+      meta ? gst_buffer_get_npu_inference_origin(buffer, meta->inference_id) : nullptr;
+  return origin && origin->frame_width > 0 && origin->frame_height > 0 ? origin : nullptr;
 }
 
-/// Whether the frame is the inferred one, or that one scaled.
-bool is_whole(const FrameMove& move, npu::vision::FrameSize inferred,
-              npu::vision::FrameSize frame) {
-  const auto is_near = [](double a, double b) { return std::abs(a - b) < 0.5; };
-  return is_scale(move) && is_near(inferred.width * move.scale_x, frame.width) &&
-         is_near(inferred.height * move.scale_y, frame.height);
-}
-
-// ---- What happened to the frame since it was inferred
-
-/// From GStreamer 1.28 on filters tell metas how they move pixels; before, only how they scale, and
-/// not which borders they add.
-bool filters_tell() {
-  guint major = 0, minor = 0, micro = 0, nano = 0;
-  gst_version(&major, &minor, &micro, &nano);
-  return major > 1 || minor >= 28;
-}
-
-/// videocrop does no more than to add or change the crop's meta where downstream takes it.
+/// videocrop does no more than to add or change a GstVideoCropMeta where downstream takes it.
 void follow_crop(GstBuffer* buffer, GstNpuInferenceMeta* meta) {
   const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(buffer);
-  if (!crop) return;
-  gst_npu_inference_meta_move(meta, FALSE, 1, 1, static_cast<double>(meta->crop_x) - crop->x,
-                              static_cast<double>(meta->crop_y) - crop->y);
+  if (!crop || !known_origin(buffer, meta)) return;
+  const FrameMove move = move_of_crop(buffer, meta->crop_x, meta->crop_y);
+  gst_npu_inference_meta_move(meta, FALSE, 1, 1, move.move_x, move.move_y);
   meta->crop_x = crop->x;
   meta->crop_y = crop->y;
-}
-
-/// Whether one scale explains both sides of the frame, to the pixel: then it has no borders.
-bool is_even(npu::vision::FrameSize inferred, npu::vision::FrameSize frame) {
-  const double scale = static_cast<double>(frame.width) / inferred.width;
-  const double other = static_cast<double>(frame.height) / inferred.height;
-  return std::abs(inferred.height * scale - frame.height) < 1 ||
-         std::abs(inferred.width * other - frame.width) < 1;
-}
-
-/// Throws where nothing tells for certain how pixels have moved. Other moves than scales come from
-/// a matrix or a described crop, which are exact.
-void require_told(const FrameMove& move, npu::vision::FrameSize inferred,
-                  npu::vision::FrameSize frame) {
-  const bool is_told = filters_tell() || !is_scale(move) ||
-                       (is_whole(move, inferred, frame) && is_even(inferred, frame));
-  if (is_told) return;
-  const auto text_of = [](npu::vision::FrameSize size) {
-    return std::to_string(size.width) + "x" + std::to_string(size.height);
-  };
-  throw npu::Error(npu::ErrorCode::kInvalidArgument,
-                   "the frame was inferred as " + text_of(inferred) + " and comes as " +
-                       text_of(frame) +
-                       ", and before GStreamer 1.28 nothing tells how its pixels have moved. Put "
-                       "nputensordec directly behind npuinfer");
 }
 
 std::string list(const std::vector<InferenceOutputs>& inferences) {
@@ -123,26 +102,6 @@ std::string list(const std::vector<InferenceOutputs>& inferences) {
     }
   }
   return text;
-}
-
-/// The area that an inference's maps cover, in a frame of this size.
-FrameArea area_of_maps(const GstNpuInferenceMeta& origin, npu::vision::FrameSize frame) {
-  const MapPlace place = place_of_maps(origin, frame);
-  return {place.left * frame.width, place.top * frame.height, place.right * frame.width,
-          place.bottom * frame.height};
-}
-
-FrameArea area_of_object(const GstNpuInferenceMeta& origin) {
-  const double left = origin.region_x, top = origin.region_y;
-  return {left, top, left + origin.region_w, top + origin.region_h};
-}
-
-MapPlace place_in(npu::vision::FrameSize frame, const FrameArea& area) {
-  if (area.is_empty()) return {};
-  return {.left = area.left / frame.width,
-          .top = area.top / frame.height,
-          .right = area.right / frame.width,
-          .bottom = area.bottom / frame.height};
 }
 
 }  // namespace
@@ -175,16 +134,16 @@ std::vector<InferenceOutputs> TensorDecoder::undecoded(GstBuffer* buffer) const 
 
 Decoded TensorDecoder::decode(GstBuffer* buffer, npu::vision::FrameSize frame) {
   const std::vector<InferenceOutputs> inferences = undecoded(buffer);
-  Decoded decoded;
+  std::vector<Said> said;
   for (const InferenceOutputs& inference : inferences) {
     if (is_of_region(inference)) {
-      decode_one(buffer, inference, frame, &decoded);
+      said.push_back(decode_one(buffer, inference, frame));
     }
   }
   if (const InferenceOutputs* chosen = choose_frame(inferences)) {
-    decode_one(buffer, *chosen, frame, &decoded);
+    said.push_back(decode_one(buffer, *chosen, frame));
   }
-  return decoded;
+  return said.empty() ? Decoded() : put(std::move(said), buffer, frame);
 }
 
 const InferenceOutputs* TensorDecoder::choose_frame(
@@ -232,75 +191,60 @@ ModelDecoder& TensorDecoder::decoder_of(const InferenceOutputs& inference) {
 
 /// In the frame that was inferred, where that is not this one: what is cut off decides there, too,
 /// which boxes are of one object.
-const npu::vision::Answer& TensorDecoder::decode_in(GstBuffer* buffer, ModelDecoder& decoder,
-                                                    const InferenceOutputs& inference,
-                                                    npu::vision::FrameSize frame) {
-  GstNpuInferenceMeta* meta = inference.meta;
-  if (!meta) return decoder.decode(inference, nullptr, frame);  // pixels of the frame
-  follow_crop(buffer, meta);
-  const GstNpuInferenceMeta* origin = known_origin(buffer, *meta);
-  if (!origin) return decode_unmoved(decoder, inference, frame);
-  const npu::vision::FrameSize inferred{origin->frame_width, origin->frame_height};
-  const FrameMove move = move_between(*origin, *meta);
-  require_told(move, inferred, frame);
-  if (is_whole(move, inferred, frame)) return decode_unmoved(decoder, inference, frame);
-  const npu::vision::Answer& answer = decoder.decode(inference, origin, inferred);
-  if (is_of_region(inference)) return move_object(answer, *origin, inferred, move, frame);
-  if (has_map(answer) && !place_of_maps(*origin, inferred).is_whole()) {
-    throw npu::Error(npu::ErrorCode::kInvalidArgument,
-                     "the model saw only the middle of the frame, and its map does not follow what "
-                     "changed the frame since: put nputensordec directly behind the inference");
-  }
-  moved_ = moved(answer, move, inferred, frame);
-  return moved_;
-}
-
-const npu::vision::Answer& TensorDecoder::decode_unmoved(ModelDecoder& decoder,
-                                                         const InferenceOutputs& inference,
-                                                         npu::vision::FrameSize frame) {
-  const npu::vision::Answer& answer = decoder.decode(inference, inference.meta, frame);
-  if (!is_of_region(inference) || !has_map(answer)) return answer;
-  return move_object(answer, *inference.meta, frame, {}, frame);
-}
-
-/// An answer for an object, as it was inferred in a frame of size `inferred`. Of its maps the part
-/// that shows the object stays, not the borders around it.
-const npu::vision::Answer& TensorDecoder::move_object(const npu::vision::Answer& answer,
-                                                      const GstNpuInferenceMeta& origin,
-                                                      npu::vision::FrameSize inferred,
-                                                      const FrameMove& move,
-                                                      npu::vision::FrameSize frame) {
-  const FrameArea seen = area_of_maps(origin, inferred);
-  const FrameArea all{0, 0, static_cast<double>(frame.width), static_cast<double>(frame.height)};
-  const FrameArea kept = common(all, moved(common(seen, area_of_object(origin)), move));
-  place_of_object_ = place_in(frame, kept);
-  moved_ = moved(answer, move, MapAreas{seen, kept}, frame);
-  return moved_;
-}
-
-void TensorDecoder::decode_one(GstBuffer* buffer, const InferenceOutputs& inference,
-                               npu::vision::FrameSize frame, Decoded* decoded) {
-  check_geometry(inference);
+TensorDecoder::Said TensorDecoder::decode_one(GstBuffer* buffer, const InferenceOutputs& inference,
+                                              npu::vision::FrameSize frame) {
+  check_geometry(inference, frame);
   ModelDecoder& decoder = decoder_of(inference);
-  const npu::vision::Answer& answer = decode_in(buffer, decoder, inference, frame);
-  decoded->undefined += decoder.was_undefined() ? 1 : 0;
   GstNpuInferenceMeta* meta = inference.meta;
-  if (!meta) {  // others attach none, which could say that they are decoded
-    meta = gst_buffer_add_npu_inference_meta(buffer, nullptr);
+  if (meta) {
+    follow_crop(buffer, meta);
   }
-  if (is_of_region(inference)) {
-    attach_to_object(buffer, meta, answer, decoder.card(), frame, place_of_object_);
-    ++decoded->regions;
-  } else {
-    attach_to_frame(buffer, meta, answer, decoder.card(), frame);
-    decoded->frame = true;
-    decoded->objects += answer.objects.size();
+  const GstNpuInferenceMeta* origin = known_origin(buffer, meta);
+  const GstNpuInferenceMeta* geometry = origin ? origin : meta;
+  const npu::vision::FrameSize inferred = origin ? size_of(*origin) : frame;
+  const npu::vision::Answer& answer = decoder.decode(inference, geometry, inferred);
+  Said said{meta, answer_of(answer, {decoder.card(), decoder.labels(), geometry}, inferred),
+            decoder.was_undefined()};
+  if (!origin) return said;
+  const FrameMove move = move_between(*origin, *meta);
+  if (!move.is_identity()) {
+    said.answer = moved(said.answer, move, frame);
+  } else if (inferred.width != frame.width || inferred.height != frame.height) {
+    refuse_frame("nothing tells where in the frame the tensors' values are", inferred, frame);
+  }
+  return said;
+}
+
+/// Others attach no meta, which could say that their tensors are decoded.
+void mark_decoded(GstBuffer* buffer, GstNpuInferenceMeta* meta) {
+  if (!meta) {
+    gst_buffer_add_npu_inference_meta(buffer, nullptr)->is_decoded = TRUE;
+    return;
   }
   meta->is_decoded = TRUE;
-  if (!inference.meta) return;
   if (auto* origin = gst_buffer_get_npu_inference_origin(buffer, meta->inference_id)) {
     origin->is_decoded = TRUE;
   }
+}
+
+Decoded TensorDecoder::put(std::vector<Said> said, GstBuffer* buffer,
+                           npu::vision::FrameSize frame) {
+  Decoded decoded;
+  FrameAnswer answer = take_answer(buffer, frame);
+  for (Said& one : said) {
+    decoded.undefined += one.is_undefined ? 1 : 0;
+    if (one.meta && one.meta->is_region) {
+      add_to_object(std::move(one.answer), one.meta->object_id, &answer);
+      ++decoded.regions;
+    } else {
+      decoded.frame = true;
+      decoded.objects += one.answer.objects.size();
+      add_to_frame(std::move(one.answer), &answer);
+    }
+    mark_decoded(buffer, one.meta);
+  }
+  write_answer(buffer, std::move(answer));
+  return decoded;
 }
 
 }  // namespace gstnpu

@@ -2,12 +2,11 @@
 
 #include <gst/gst.h>
 
-#include <functional>
 #include <memory>
 #include <vector>
 
-#include "answer_meta.hpp"
-#include "frame_move.hpp"
+#include "answers/frame_answer.hpp"
+
 #include "model_decoder.hpp"
 
 namespace gstnpu {
@@ -23,13 +22,13 @@ struct Decoded {
 /// Makes answers of the tensors on buffers, and puts them there. One thread.
 class TensorDecoder {
  public:
-  /// Holds from the next buffer on. Reads anew what lies beside the models.
+  /// Reads anew what lies beside the models.
   void configure(DecoderSettings settings);
 
   /// Decodes all inferences of objects, and one of the whole frame: the one with the tensor that
   /// the user chose, else the first known one that was not decoded yet. The buffer must be
-  /// writable: it is marked there what was decoded. Throws npu::Error; results attached before
-  /// stay.
+  /// writable: it is marked there what was decoded. Throws npu::Error, and then leaves it as it
+  /// is.
   Decoded decode(GstBuffer* buffer, npu::vision::FrameSize frame);
 
  private:
@@ -37,23 +36,18 @@ class TensorDecoder {
   const InferenceOutputs* choose_frame(const std::vector<InferenceOutputs>& inferences);
   ModelDecoder& decoder_of(const InferenceOutputs& inference);
   bool is_named(const InferenceOutputs& inference) const;
-  const npu::vision::Answer& decode_in(GstBuffer* buffer, ModelDecoder& decoder,
-                                       const InferenceOutputs& inference,
-                                       npu::vision::FrameSize frame);
-  const npu::vision::Answer& decode_unmoved(ModelDecoder& decoder,
-                                            const InferenceOutputs& inference,
-                                            npu::vision::FrameSize frame);
-  const npu::vision::Answer& move_object(const npu::vision::Answer& answer,
-                                         const GstNpuInferenceMeta& origin,
-                                         npu::vision::FrameSize inferred, const FrameMove& move,
-                                         npu::vision::FrameSize frame);
-  void decode_one(GstBuffer* buffer, const InferenceOutputs& inference,
-                  npu::vision::FrameSize frame, Decoded* decoded);
+  /// One inference's answer, for this frame.
+  struct Said {
+    GstNpuInferenceMeta* meta;  // null: others' tensors
+    FrameAnswer answer;
+    bool is_undefined;
+  };
+  Said decode_one(GstBuffer* buffer, const InferenceOutputs& inference,
+                  npu::vision::FrameSize frame);
+  static Decoded put(std::vector<Said> said, GstBuffer* buffer, npu::vision::FrameSize frame);
 
   DecoderSettings settings_;
   std::vector<std::unique_ptr<ModelDecoder>> decoders_;  // of the models seen last
-  npu::vision::Answer moved_;                            // the last that had to be
-  MapPlace place_of_object_;                             // of the last object's maps
 };
 
 }  // namespace gstnpu

@@ -36,8 +36,8 @@ struct BoundPlanes {
 
 /// Names the object on the buffer that a region belongs to.
 struct ObjectLink {
-  std::optional<std::size_t> roi;  ///< which GstVideoRegionOfInterestMeta of the buffer, if any
-  gint object_id = 0;
+  std::size_t index = 0;  ///< in the buffer's answer, with what others attached
+  gint object_id = -1;    ///< FoundObject::id(), which may become another one
 };
 
 /// The part of a frame that is inferred, and its object.

@@ -24,8 +24,8 @@ struct FrameObject {
   std::optional<guint64> track;  ///< identifies it across frames
 };
 
-/// All objects on a buffer: each GstVideoRegionOfInterestMeta, and each GstAnalytics object that
-/// has no such twin. Objects that are empty or outside of the frame are only counted.
+/// All objects on a buffer, whoever attached them. Objects that are empty or outside of the frame
+/// are only counted.
 struct FrameObjects {
   std::vector<FrameObject> usable;
   guint64 refused = 0;

@@ -7,6 +7,8 @@
 
 #include "meta/npumeta.h"
 
+#include "frame_move.hpp"
+
 namespace {
 
 gboolean init_meta(GstMeta* base, gpointer, GstBuffer*) {
@@ -23,7 +25,6 @@ gboolean init_meta(GstMeta* base, gpointer, GstBuffer*) {
   meta->region_x = meta->region_y = meta->region_w = meta->region_h = 0;
   meta->is_decoded = FALSE;
   meta->card = nullptr;
-  meta->results = nullptr;
   meta->is_transposed = FALSE;
   meta->frame_width = meta->frame_height = 0;
   meta->crop_x = meta->crop_y = 0;
@@ -36,9 +37,6 @@ void free_meta(GstMeta* base, GstBuffer*) {
   g_free(meta->labels);
   if (meta->card) {
     g_ref_string_release(meta->card);
-  }
-  if (meta->results) {
-    gst_structure_free(meta->results);
   }
 }
 
@@ -72,7 +70,6 @@ GstNpuInferenceMeta* copy_meta(GstBuffer* to, const GstNpuInferenceMeta& from) {
   copy_values(from, copy);
   copy->labels = g_strdup(from.labels);
   copy->card = from.card ? g_ref_string_acquire(from.card) : nullptr;
-  copy->results = from.results ? gst_structure_copy(from.results) : nullptr;
   return copy;
 }
 
@@ -92,11 +89,6 @@ guint next_inference_id(GstBuffer* buffer) {
 
 // ---- Frames that are scaled, cropped, mirrored or turned
 
-struct Move {
-  bool is_transposed = false;
-  double scale_x = 1, scale_y = 1, move_x = 0, move_y = 0;
-};
-
 /// The moved span in whole pixels, from its lower to its upper edge, not below 0.
 std::pair<guint, guint> moved_span(guint first, guint length, double scale, double move) {
   const double a = first * scale + move;
@@ -106,86 +98,26 @@ std::pair<guint, guint> moved_span(guint first, guint length, double scale, doub
   return {static_cast<guint>(low), static_cast<guint>(high - low)};
 }
 
-GstNpuInferenceMeta* follow(GstBuffer* to, const GstNpuInferenceMeta& meta, const Move& move) {
+/// Only videocrop takes frames with a GstVideoCropMeta; its matrix describes its own crop alone.
+bool follow(GstBuffer* from, GstBuffer* to, const GstNpuInferenceMeta& meta,
+            const gstnpu::ToldMove& told) {
   GstNpuInferenceMeta* copy = copy_meta(to, meta);
-  if (!copy) return nullptr;
+  if (!copy) return false;
+  gstnpu::FrameMove move = told.move;
+  if (told.is_crop_cut_off) {
+    move = gstnpu::then(gstnpu::move_of_crop(from, meta.crop_x, meta.crop_y), move);
+    copy->crop_x = copy->crop_y = 0;
+  }
   gst_npu_inference_meta_move(copy, move.is_transposed, move.scale_x, move.scale_y, move.move_x,
                               move.move_y);
-  return copy;
-}
-
-/// Move for a crop that was only a GstVideoCropMeta at the inference and is cut off now. Only
-/// videocrop takes such metas in GStreamer; its matrix describes its own crop alone.
-Move crop_before(GstBuffer* from, const GstNpuInferenceMeta& meta) {
-  const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(from);
-  if (!crop) return {};
-  return {.move_x = static_cast<double>(meta.crop_x) - crop->x,
-          .move_y = static_cast<double>(meta.crop_y) - crop->y};
-}
-
-bool follow_scale(GstBuffer* to, const GstNpuInferenceMeta& meta,
-                  const GstVideoMetaTransform& scale) {
-  const int in_width = GST_VIDEO_INFO_WIDTH(scale.in_info);
-  const int in_height = GST_VIDEO_INFO_HEIGHT(scale.in_info);
-  if (in_width <= 0 || in_height <= 0) return false;
-  return follow(to, meta,
-                {.scale_x = static_cast<double>(GST_VIDEO_INFO_WIDTH(scale.out_info)) / in_width,
-                 .scale_y = static_cast<double>(GST_VIDEO_INFO_HEIGHT(scale.out_info)) /
-                            in_height}) != nullptr;
-}
-
-/// Copy of GStreamer 1.28's GstVideoMetaTransformMatrix, for builds with any version.
-struct MatrixTransform {
-  const GstVideoInfo* in_info;
-  GstVideoRectangle in;
-  const GstVideoInfo* out_info;
-  GstVideoRectangle out;
-  gfloat matrix[3][3];
-};
-
-GQuark matrix_quark() {
-  static const GQuark quark = g_quark_from_static_string("gst-video-matrix");
-  return quark;
-}
-
-/// Reads the matrix row of x or y. Elements that mirror count pixels from the last one, so edges
-/// shift by one.
-void read_row(const gfloat* row, bool is_transposed, int in_x, int in_y, int out, double* scale,
-              double* move) {
-  *scale = is_transposed ? row[1] : row[0];
-  *move = row[2] + out - *scale * (is_transposed ? in_y : in_x);
-  if (*scale < 0) {
-    *move -= *scale;
-  }
-}
-
-/// Takes no slanted matrix and no perspective.
-bool follow_matrix(GstBuffer* from, GstBuffer* to, const GstNpuInferenceMeta& meta,
-                   const MatrixTransform& data) {
-  const auto& m = data.matrix;
-  if (m[2][0] != 0 || m[2][1] != 0 || m[2][2] != 1) return false;
-  const bool is_straight = m[0][1] == 0 && m[1][0] == 0 && m[0][0] != 0 && m[1][1] != 0;
-  const bool is_transposed = m[0][0] == 0 && m[1][1] == 0 && m[0][1] != 0 && m[1][0] != 0;
-  if (!is_straight && !is_transposed) return false;
-  Move move{.is_transposed = is_transposed};
-  read_row(m[0], is_transposed, data.in.x, data.in.y, data.out.x, &move.scale_x, &move.move_x);
-  read_row(m[1], !is_transposed, data.in.x, data.in.y, data.out.y, &move.scale_y, &move.move_y);
-  GstNpuInferenceMeta* moved = follow(to, meta, crop_before(from, meta));
-  if (!moved) return false;
-  gst_npu_inference_meta_move(moved, move.is_transposed, move.scale_x, move.scale_y, move.move_x,
-                              move.move_y);
-  moved->crop_x = moved->crop_y = 0;
   return true;
 }
 
 gboolean transform_meta(GstBuffer* to, GstMeta* base, GstBuffer* from, GQuark type, gpointer data) {
   const auto& meta = *reinterpret_cast<GstNpuInferenceMeta*>(base);
   if (GST_META_TRANSFORM_IS_COPY(type)) return copy_meta(to, meta) != nullptr;
-  if (GST_VIDEO_META_TRANSFORM_IS_SCALE(type)) {
-    return follow_scale(to, meta, *static_cast<const GstVideoMetaTransform*>(data));
-  }
-  return type == matrix_quark() &&
-         follow_matrix(from, to, meta, *static_cast<const MatrixTransform*>(data));
+  const auto told = gstnpu::told_move(type, data);
+  return told && follow(from, to, meta, *told);
 }
 
 // ---- The origin: same structure, under an API without tags, which elements pass on unchanged.
@@ -277,12 +209,6 @@ void gst_buffer_keep_npu_inference_origin(GstBuffer* buffer, const GstNpuInferen
 GstNpuInferenceMeta* gst_buffer_get_npu_inference_origin(GstBuffer* buffer, guint inference_id) {
   g_return_val_if_fail(GST_IS_BUFFER(buffer), nullptr);
   return find_meta(buffer, origin_api(), inference_id);
-}
-
-GstNpuInferenceMeta* gst_buffer_restore_npu_inference_meta(GstBuffer* buffer,
-                                                           const GstNpuInferenceMeta* origin) {
-  g_return_val_if_fail(GST_IS_BUFFER(buffer) && origin, nullptr);
-  return copy_meta(buffer, *origin);
 }
 
 void gst_npu_inference_meta_move(GstNpuInferenceMeta* meta, gboolean is_transposed, gdouble scale_x,

@@ -1,4 +1,4 @@
-/* Metadata that npuinfer and npuimport put on frames. A small C library of its own, without npucore. */
+/* Metadata that the elements put on frames. A small C library of its own, without npucore. */
 #pragma once
 
 #include <gst/gst.h>
@@ -67,7 +67,8 @@ GST_NPU_META_API guint gst_npu_buffer_get_tensor_inference (GstBuffer *buffer, g
 /* The model that ran on the frame, or on an object in it, and the place of its input pixels in the frame:
  * frame = (model - offset) * scale, in pixel edges; with is_transposed the frame's x comes from the model's y, and its
  * y from the model's x. When an element scales, crops, mirrors or turns the frame and tells the metas
- * (GstVideoMetaTransform, and from GStreamer 1.28 on GstVideoMetaTransformMatrix), these numbers follow. */
+ * (GstVideoMetaTransform, and from GStreamer 1.28 on GstVideoMetaTransformMatrix), these numbers follow; where it tells
+ * none, or scales to another shape without a matrix, the meta is gone. */
 typedef struct {
   GstMeta meta;
   gchar *model;                 /* file of the IR or blob */
@@ -83,12 +84,6 @@ typedef struct {
   guint region_x, region_y, region_w, region_h;  /* region only: the part that the model saw, frame pixels */
   gboolean is_decoded;          /* an element has already decoded its tensors */
   gchar *card;                  /* the model's card, one line of JSON; a GRefString, or NULL */
-  GstStructure *results;        /* results that no object carries, or NULL: "classifications" (a list of structures),
-                                 * "anomaly" (double), "embedding" (GBytes of float), "class-map" (of guint16) and
-                                 * "value-map" (of float) with their "-width" and "-height", and the part of the frame
-                                 * that maps cover: "x_min", "x_max", "y_min" and "y_max", 0 to 1 (double). A region has
-                                 * its maps here; if only GstAnalytics knows its object, also the other results that no
-                                 * classification of it carries, and its text in "classifications" */
   gboolean is_transposed;       /* since then the frame was turned by 90 degrees, or mirrored along a diagonal */
   guint frame_width, frame_height;  /* size of the frame that was inferred; 0: not known */
   guint crop_x, crop_y;         /* start of its GstVideoCropMeta; 0 where it had none */
@@ -104,11 +99,8 @@ GST_NPU_META_API GstNpuInferenceMeta *gst_buffer_get_npu_frame_inference_meta (G
 /* Keeps a copy of `meta` that all elements pass on unchanged: it tells where things were in the frame that was
  * inferred. Many elements drop metas that depend on a frame's size, and some change frames without telling any meta. */
 GST_NPU_META_API void gst_buffer_keep_npu_inference_origin (GstBuffer *buffer, const GstNpuInferenceMeta *meta);
-/* Returns that copy; NULL where there is none. It owns its model, labels and card, and has no results. */
+/* Returns that copy; NULL where there is none. It owns its model, labels and card. */
 GST_NPU_META_API GstNpuInferenceMeta *gst_buffer_get_npu_inference_origin (GstBuffer *buffer, guint inference_id);
-/* Adds a meta like `origin`, which must belong to the same buffer. */
-GST_NPU_META_API GstNpuInferenceMeta *gst_buffer_restore_npu_inference_meta (GstBuffer *buffer,
-    const GstNpuInferenceMeta *origin);
 /* Follows a change of the frame: (x, y) in pixel edges is now (scale_x * x + move_x, scale_y * y + move_y); with
  * is_transposed (scale_x * y + move_x, scale_y * x + move_y). */
 GST_NPU_META_API void gst_npu_inference_meta_move (GstNpuInferenceMeta *meta, gboolean is_transposed, gdouble scale_x,
@@ -116,5 +108,94 @@ GST_NPU_META_API void gst_npu_inference_meta_move (GstNpuInferenceMeta *meta, gb
 /* Returns the first meta, of a frame or an object. */
 #define gst_buffer_get_npu_inference_meta(b) \
   ((GstNpuInferenceMeta *) gst_buffer_get_meta ((b), gst_npu_inference_meta_api_get_type ()))
+
+/* The answer: all that nputensordec, nputrack and npucount say of a frame, in one meta of the buffer. It follows a frame
+ * that is scaled, cropped, mirrored or turned as the meta above does. What other elements attached is not in it. Texts and
+ * arrays are borrowed, and stay as long as the buffer has this answer. The functions return FALSE, 0 or NULL where there
+ * is none. */
+#define GST_NPU_WHOLE_FRAME G_MAXUINT   /* in place of an object's index */
+
+/* Frame pixels. */
+typedef struct {
+  gdouble x, y, w, h;
+} GstNpuBox;
+
+/* A class, or a text, which has no number. */
+typedef struct {
+  const gchar *label;
+  gint label_id;                /* -1: none */
+  gdouble confidence;           /* 0 to 1; -1: not known */
+  const gchar *model;           /* that said it; "": not known */
+} GstNpuClass;
+
+typedef struct {
+  GstNpuClass found;
+  GstNpuBox box;
+  gint id;                      /* of its GstVideoRegionOfInterestMeta, or of its GstAnalyticsODMtd where it has only that */
+  gboolean is_oriented;
+  gdouble center_x, center_y, width, height, angle;   /* is_oriented only: frame pixels and radians, clockwise */
+  gboolean is_tracked;
+  guint64 tracking_id;          /* is_tracked only: the same in all frames */
+  gboolean has_anomaly;
+  gdouble anomaly;              /* has_anomaly only: 0 to 1 */
+} GstNpuObject;
+
+typedef struct {
+  gdouble x, y;                 /* frame pixels */
+  gdouble confidence;
+} GstNpuKeyPoint;
+
+/* Values for equal parts of an area, row after row. */
+typedef struct {
+  GstNpuBox box;
+  guint columns, rows;
+  const guint8 *values;         /* 255: the object's, else 0 */
+} GstNpuMask;
+
+typedef struct {
+  guint object;                 /* index, or GST_NPU_WHOLE_FRAME */
+  GstNpuBox box;                /* the part of the frame that it covers */
+  guint columns, rows;
+  const guint16 *classes;       /* label ids; NULL: it has values */
+  const gfloat *values;         /* depth, or anomaly, 0 to 1; NULL: it has classes */
+  gboolean is_anomaly;
+} GstNpuMap;
+
+/* npucount's. */
+typedef struct {
+  const gchar *name;
+  guint64 entered, left, inside;
+  gdouble mean_seconds;         /* that those who left were inside; -1: none has left */
+} GstNpuZone;
+
+typedef struct {
+  const gchar *name;
+  guint64 forward, backward;
+} GstNpuLine;
+
+typedef struct {
+  const gchar *kind;            /* "entered", "left", "forward" or "backward" */
+  const gchar *place;           /* name of the zone or line */
+  guint64 tracking_id;
+  gdouble seconds;              /* "left" only: that it was inside; else -1 */
+} GstNpuEvent;
+
+GST_NPU_META_API gboolean gst_npu_buffer_has_answer (GstBuffer *buffer);
+GST_NPU_META_API guint gst_npu_buffer_get_num_objects (GstBuffer *buffer);
+GST_NPU_META_API gboolean gst_npu_buffer_get_object (GstBuffer *buffer, guint index, GstNpuObject *object);
+/* These read of an object, or of the whole frame. */
+GST_NPU_META_API gboolean gst_npu_buffer_get_class (GstBuffer *buffer, guint object, guint index, GstNpuClass *found);
+GST_NPU_META_API gboolean gst_npu_buffer_get_anomaly (GstBuffer *buffer, guint object, gdouble *anomaly);
+GST_NPU_META_API const gfloat *gst_npu_buffer_get_embedding (GstBuffer *buffer, guint object, guint *length);
+/* These read of an object. */
+GST_NPU_META_API gboolean gst_npu_buffer_get_key_point (GstBuffer *buffer, guint object, guint index, GstNpuKeyPoint *point);
+GST_NPU_META_API gboolean gst_npu_buffer_get_mask (GstBuffer *buffer, guint object, GstNpuMask *mask);
+/* Maps of classes and of values count one by one. */
+GST_NPU_META_API gboolean gst_npu_buffer_get_map (GstBuffer *buffer, guint index, GstNpuMap *map);
+/* The name of a class of this map; NULL where it has none. */
+GST_NPU_META_API const gchar *gst_npu_buffer_get_map_label (GstBuffer *buffer, guint index, guint label_id);
+GST_NPU_META_API gboolean gst_npu_buffer_get_zone (GstBuffer *buffer, guint index, GstNpuZone *zone);
+GST_NPU_META_API gboolean gst_npu_buffer_get_line (GstBuffer *buffer, guint index, GstNpuLine *line);
+GST_NPU_META_API gboolean gst_npu_buffer_get_event (GstBuffer *buffer, guint index, GstNpuEvent *event);
 
 G_END_DECLS

@@ -14,6 +14,8 @@ namespace gstnpu {
 namespace {
 
 using npu::vision::FrameSize;
+using npu::vision::KeyPoint;
+using npu::vision::OrientedBox;
 using npu::vision::Skeleton;
 
 constexpr double kLeastKeyPointConfidence = 0.3;
@@ -22,13 +24,13 @@ constexpr guint8 kShadowOpacity = 110;
 
 constexpr std::size_t kManyKeyPoints = 30;  // bodies with more get small points
 
-bool is_there(const ReadKeyPoint& point) {
+bool is_there(const KeyPoint& point) {
   return point.confidence >= kLeastKeyPointConfidence && std::isfinite(point.x) &&
          std::isfinite(point.y);
 }
 
-bool is_somewhere(const ReadOriented& box) {
-  return std::isfinite(box.x) && std::isfinite(box.y) && std::isfinite(box.width) &&
+bool is_somewhere(const OrientedBox& box) {
+  return std::isfinite(box.center_x) && std::isfinite(box.center_y) && std::isfinite(box.width) &&
          std::isfinite(box.height) && std::isfinite(box.angle);
 }
 
@@ -43,20 +45,20 @@ struct Words {
   std::string name, number;
 };
 
-Words words_of(const Region& region) {
+Words words_of(const FoundObject& region) {
   Words words{region.label, region.confidence ? percent(*region.confidence) : ""};
-  for (const ReadClass& said : region.classes) {
+  for (const FoundClass& said : region.classes) {
     if (said.label.empty()) continue;
     words.name += words.name.empty() ? said.label : ": " + said.label;
   }
-  if (region.tracking_id) {
-    words.name += " #" + std::to_string(*region.tracking_id);
+  if (region.identity) {
+    words.name += " #" + std::to_string(region.identity->id);
   }
   return words;
 }
 
-Color color_of(const Region& region) {
-  return region.tracking_id ? color_of_track(*region.tracking_id) : color_of_label(region.label);
+Color color_of(const FoundObject& region) {
+  return region.identity ? color_of_track(region.identity->id) : color_of_label(region.label);
 }
 
 struct EndSurface {
@@ -138,7 +140,7 @@ void Drawing::add_outline(const Box& box, Color color) {
   frame_of(box, width, color, 255);
 }
 
-void Drawing::add_mask(const ReadMask& mask, Color color) {
+void Drawing::add_mask(const FoundMask& mask, Color color) {
   const Box box{to_pixel(mask.x, frame_.width), to_pixel(mask.y, frame_.height),
                 to_pixel(mask.x + mask.width, frame_.width),
                 to_pixel(mask.y + mask.height, frame_.height)};
@@ -213,27 +215,28 @@ void Drawing::add_lines(const Box& around, Color color, guint8 opacity,
                       .coverage_stride = static_cast<std::size_t>(stride)});
 }
 
-void Drawing::add_turned(const ReadOriented& box, Color color) {
+void Drawing::add_turned(const OrientedBox& box, Color color) {
   const double c = std::cos(box.angle) / 2, s = std::sin(box.angle) / 2;
   const double x = std::abs(c * box.width) + std::abs(s * box.height);
   const double y = std::abs(s * box.width) + std::abs(c * box.height);
-  const Box around{to_pixel(box.x - x, frame_.width), to_pixel(box.y - y, frame_.height),
-                   to_pixel(box.x + x, frame_.width), to_pixel(box.y + y, frame_.height)};
+  const Box around{
+      to_pixel(box.center_x - x, frame_.width), to_pixel(box.center_y - y, frame_.height),
+      to_pixel(box.center_x + x, frame_.width), to_pixel(box.center_y + y, frame_.height)};
   add_lines(around, color, 255, [&](cairo_t* cairo) {
     constexpr std::pair<int, int> kCorners[] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}};
     for (const auto& [right, down] : kCorners) {
-      line_to(cairo, box.x + right * c * box.width - down * s * box.height,
-              box.y + right * s * box.width + down * c * box.height);
+      line_to(cairo, box.center_x + right * c * box.width - down * s * box.height,
+              box.center_y + right * s * box.width + down * c * box.height);
     }
     cairo_close_path(cairo);
     cairo_stroke(cairo);
   });
 }
 
-void Drawing::add_key_points(std::span<const ReadKeyPoint> points, const Skeleton& skeleton,
+void Drawing::add_key_points(std::span<const KeyPoint> points, const Skeleton& skeleton,
                              Color color) {
   Box around = nowhere();
-  for (const ReadKeyPoint& point : points) {
+  for (const KeyPoint& point : points) {
     if (!is_there(point)) continue;
     widen(&around, point.x, point.y);
   }
@@ -248,7 +251,7 @@ void Drawing::add_key_points(std::span<const ReadKeyPoint> points, const Skeleto
       // second.
       cairo_stroke(cairo);
     }
-    for (const ReadKeyPoint& point : points) {
+    for (const KeyPoint& point : points) {
       if (!is_there(point)) continue;
       add_circle(cairo, point.x, point.y, radius);
       cairo_fill(cairo);
@@ -292,7 +295,7 @@ int Drawing::add_text(std::string_view text, int x, int y, Color color) {
   return x + bitmap.width;
 }
 
-bool Drawing::add_label(const Region& region) {
+bool Drawing::add_label(const FoundObject& region) {
   if (!look_.with_labels) return true;
   const Words words = words_of(region);
   if (words.name.empty() && words.number.empty()) return true;
@@ -330,13 +333,13 @@ void Drawing::add_tag(const std::string& name, const std::string& number, int x,
   add_text(number, end, line - lettering_.of(number).baseline, ink);
 }
 
-Drawing::Box Drawing::box_of(const Region& region) const {
+Drawing::Box Drawing::box_of(const FoundObject& region) const {
   return {to_pixel(region.x, frame_.width), to_pixel(region.y, frame_.height),
           to_pixel(region.x + region.width, frame_.width),
           to_pixel(region.y + region.height, frame_.height)};
 }
 
-void Drawing::add(const Region& region) {
+void Drawing::add(const FoundObject& region) {
   const Color color = color_of(region);
   if (look_.with_masks && region.mask) {
     add_mask(*region.mask, color);

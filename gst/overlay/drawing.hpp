@@ -11,8 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analytics/answer_meta.hpp"
-#include "analytics/count_meta.hpp"
+#include "answers/frame_answer.hpp"
 
 #include "lettering.hpp"
 #include "map_picture.hpp"
@@ -45,13 +44,13 @@ class Drawing {
 
   void begin(npu::vision::FrameSize frame);
   /// Adds a region without its label.
-  void add(const Region& region);
+  void add(const FoundObject& region);
   /// Returns whether the label is complete: new texts for each frame are limited.
-  bool add_label(const Region& region);
+  bool add_label(const FoundObject& region);
   /// Adds a trail that fades towards its start.
   void add_trail(guint64 id, const Trails::Trail& trail);
-  /// Adds a map over the part of the frame that it covers; an invalid place is left out.
-  void add_map(const ColoredMap& map, const MapPlace& place);
+  /// Adds a map over the part of the frame that it covers; an invalid area is left out.
+  void add_map(const ColoredMap& map, const FrameArea& area);
   /// Adds lines at the frame's top left: the map's largest classes in their colors, with their
   /// shares.
   void add_legend(const ColoredMap& map);
@@ -77,11 +76,11 @@ class Drawing {
 
   void add_rectangle(const Box& box, Color color, guint8 opacity);
   void add_outline(const Box& box, Color color);
-  void add_mask(const ReadMask& mask, Color color);
-  void add_turned(const ReadOriented& box, Color color);
-  void add_key_points(std::span<const ReadKeyPoint> points, const npu::vision::Skeleton& skeleton,
-                      Color color);
-  Box box_of(const Region& region) const;
+  void add_mask(const FoundMask& mask, Color color);
+  void add_turned(const npu::vision::OrientedBox& box, Color color);
+  void add_key_points(std::span<const npu::vision::KeyPoint> points,
+                      const npu::vision::Skeleton& skeleton, Color color);
+  Box box_of(const FoundObject& region) const;
   Box nowhere() const;
   /// Extends the box to contain a point of the frame.
   void widen(Box* box, double x, double y) const;

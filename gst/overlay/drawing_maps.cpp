@@ -7,10 +7,8 @@
 
 namespace gstnpu {
 
-void Drawing::add_map(const ColoredMap& map, const MapPlace& place) {
-  const MapSpan span{place.left * frame_.width, place.top * frame_.height,
-                     (place.right - place.left) * frame_.width,
-                     (place.bottom - place.top) * frame_.height};
+void Drawing::add_map(const ColoredMap& map, const FrameArea& area) {
+  const MapSpan span{area.left, area.top, area.width(), area.height()};
   const bool is_somewhere = std::isfinite(span.left) && std::isfinite(span.top) &&
                             std::isfinite(span.width) && std::isfinite(span.height) &&
                             span.width > 0 && span.height > 0;

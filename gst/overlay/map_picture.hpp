@@ -8,8 +8,7 @@
 
 #include <npuvision/answer.hpp>
 
-#include "analytics/map_meta.hpp"
-#include "analytics/map_models.hpp"
+#include "answers/map_contents.hpp"
 
 #include "sprite.hpp"
 

@@ -1,25 +1,18 @@
 // npuoverlay: draws results on the frames.
-#include <gst/base/gstbasetransform.h>
 #include <gst/video/video.h>
 
 #include <atomic>
-#include <exception>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "analytics/anchor.hpp"
-#include "analytics/count_meta.hpp"
-#include "analytics/frame_stream.hpp"
-#include "analytics/lost_results.hpp"
-#include "common/bus.hpp"
+#include <npucore/error.hpp>
+
+#include "answers/anchor.hpp"
 #include "common/elements.hpp"
-#include "common/gtype.hpp"
-#include "common/in_place.hpp"
-#include "common/properties.hpp"
-#include "common/refs.hpp"
+#include "common/meta_transform.hpp"
+#include "common/missing_answers.hpp"
 #include "common/upstream.hpp"
 
 #include "attachment.hpp"
@@ -40,40 +33,29 @@ struct OverlaySettings : Look {
 };
 
 /// State of an instance.
-class Overlay {
+class Overlay : public MetaState<OverlaySettings> {
  public:
-  Overlay(GstBaseTransform* base, GstBaseTransformClass*) : base_(base) {
-    gst_base_transform_set_in_place(base, TRUE);
-  }
-
-  OverlaySettings settings() const {
-    const std::scoped_lock lock(mutex_);
-    return settings_;
-  }
-  void change_settings(const auto& change) {
-    const std::scoped_lock lock(mutex_);
-    change(settings_);
-  }
+  Overlay(GstBaseTransform* base, GstBaseTransformClass*) : MetaState(base) {}
 
   Painter::Stats stats() const {
-    const std::scoped_lock lock(mutex_);
+    const std::scoped_lock lock(mutex());
     return stats_;
   }
 
   Mode mode() const {
-    const std::scoped_lock lock(mutex_);
+    const std::scoped_lock lock(mutex());
     return mode_;
   }
 
   // Streaming thread only:
   void start();
   /// Throws npu::Error for frames that cannot be drawn on.
-  void set_frames(const GstVideoInfo& info, const GstCaps* in, const GstCaps* out);
+  void set_frames(const npu::vision::FrameSize& size, const GstCaps* in, const GstCaps* out);
   /// Asks downstream, once caps are agreed on, whether it takes compositions. If it does not,
   /// negotiates other caps.
-  void agree(GstBaseTransform* base);
+  void agree();
   bool attaches() const { return attaches_; }
-  void draw(GstBuffer* buffer, const GstSegment& segment);
+  void process(GstBuffer* buffer, const GstSegment& segment);
   /// Starts over for another stream, or after a seek.
   void reset();
 
@@ -86,10 +68,7 @@ class Overlay {
   }
 
  private:
-  GstBaseTransform* const base_;
-  mutable std::mutex mutex_;  // guards settings_ and stats_
-  OverlaySettings settings_;
-  Painter::Stats stats_;
+  Painter::Stats stats_;     // guarded by mutex()
   Mode mode_ = Mode::kAuto;  // mode at start()
   // Downstream takes caps with compositions, as elements with ANY caps do, but no compositions.
   std::atomic<bool> is_refused_ = false;
@@ -98,13 +77,13 @@ class Overlay {
   // Streaming thread only:
   Painter painter_;
   FrameClock clock_;
-  LostResults lost_results_;
-  UndecodedTensors undecoded_;
+  MissingAnswers missing_answers_;
   bool comes_with_compositions_ = false, goes_with_compositions_ = false;  // by the caps
   bool attaches_ = false;
 };
 
-using Type = ObjectType<GstBaseTransform, GstBaseTransformClass, Overlay>;
+using Element = MetaTransform<Overlay>;
+using Type = Element::Type;
 
 /// Counters of the nearest npuinfer or npuimport upstream.
 std::optional<BusyTime> busy_time_in_front_of(GstBaseTransform* base) {
@@ -122,18 +101,25 @@ std::optional<BusyTime> busy_time_in_front_of(GstBaseTransform* base) {
 }
 
 void Overlay::start() {
-  painter_ = Painter([base = base_] { return busy_time_in_front_of(base); });
+  painter_ = Painter([base = base()] { return busy_time_in_front_of(base); });
   clock_ = FrameClock();
-  lost_results_ = LostResults();
-  undecoded_ = UndecodedTensors();
+  missing_answers_ = MissingAnswers();
   attaches_ = false;
   ask_again();
-  const std::scoped_lock lock(mutex_);
-  mode_ = settings_.mode;
+  const Mode mode = settings().mode;
+  const std::scoped_lock lock(mutex());
+  mode_ = mode;
   stats_ = {};
 }
 
-void Overlay::set_frames(const GstVideoInfo& info, const GstCaps* in, const GstCaps* out) {
+void Overlay::set_frames(const npu::vision::FrameSize& size, const GstCaps* in,
+                         const GstCaps* out) {
+  GstVideoInfo info;
+  if (!gst_video_info_from_caps(&info, in)) {
+    throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                     "these frames cannot be drawn on: put videoconvert in front of npuoverlay");
+  }
+  MetaState::set_frames(size, in, out);
   painter_.set_frames(info);
   clock_.set_frame_seconds(frame_seconds(gst_caps_get_structure(in, 0)));
   comes_with_compositions_ = has_composition_feature(in);
@@ -150,14 +136,14 @@ bool takes_compositions(GstPad* source) {
                                         nullptr);
 }
 
-void Overlay::agree(GstBaseTransform* base) {
+void Overlay::agree() {
   if (!must_ask_.exchange(false)) return;
   attaches_ = mode() == Mode::kAttach;
   if (attaches_ || !goes_with_compositions_) return;
-  attaches_ = comes_with_compositions_ || takes_compositions(GST_BASE_TRANSFORM_SRC_PAD(base));
+  attaches_ = comes_with_compositions_ || takes_compositions(GST_BASE_TRANSFORM_SRC_PAD(base()));
   if (attaches_) return;
   is_refused_ = true;
-  gst_base_transform_reconfigure_src(base);
+  gst_base_transform_reconfigure_src(base());
 }
 
 void Overlay::reset() {
@@ -165,12 +151,11 @@ void Overlay::reset() {
   clock_.reset();
 }
 
-void Overlay::draw(GstBuffer* buffer, const GstSegment& segment) {
+void Overlay::process(GstBuffer* buffer, const GstSegment& segment) {
   constexpr double kPatience = 1;  // seconds
-  lost_results_.look_at(GST_ELEMENT(base_), buffer);
-  undecoded_.look_at(GST_ELEMENT(base_), buffer);
+  missing_answers_.look_at(element(), buffer);
   painter_.paint(buffer, settings(), attaches_, clock_.time_of(buffer, segment, kPatience));
-  const std::scoped_lock lock(mutex_);
+  const std::scoped_lock lock(mutex());
   stats_ = painter_.stats();
 }
 
@@ -247,11 +232,6 @@ std::vector<Property<Overlay>> properties() {
 
 // ---- Transform
 
-gboolean start(GstBaseTransform* base) {
-  Type::state_of(base).start();
-  return TRUE;
-}
-
 GstCaps* transform_caps(GstBaseTransform* base, GstPadDirection direction, GstCaps* caps,
                         GstCaps* filter) {
   CapsRef other = caps_of_other_side(direction, caps, Type::state_of(base).may_attach());
@@ -266,8 +246,8 @@ GstCaps* fixate_caps(GstBaseTransform*, GstPadDirection direction, GstCaps*, Gst
 }
 
 GstFlowReturn prepare_output_buffer(GstBaseTransform* base, GstBuffer* input, GstBuffer** output) {
-  Type::state_of(base).agree(base);
-  if (Type::state_of(base).attaches()) return prepare_for_metadata(base, input, output);
+  Type::state_of(base).agree();
+  if (Type::state_of(base).attaches()) return Element::prepare_for_metadata(base, input, output);
   return Type::parent_class()->prepare_output_buffer(base, input, output);
 }
 
@@ -276,12 +256,9 @@ gboolean sink_event(GstBaseTransform* base, GstEvent* event) {
   if (has_caps) {
     Type::state_of(base).ask_again();
   }
-  if (begins_anew(base, event)) {
-    Type::state_of(base).reset();
-  }
-  const gboolean is_taken = Type::parent_class()->sink_event(base, event);
+  const gboolean is_taken = Element::sink_event(base, event);
   if (has_caps && is_taken) {
-    Type::state_of(base).agree(base);
+    Type::state_of(base).agree();
   }
   return is_taken;
 }
@@ -293,34 +270,7 @@ gboolean src_event(GstBaseTransform* base, GstEvent* event) {
   return Type::parent_class()->src_event(base, event);
 }
 
-gboolean set_caps(GstBaseTransform* base, GstCaps* caps, GstCaps* out) {
-  GstVideoInfo info;
-  if (!gst_video_info_from_caps(&info, caps)) {
-    GST_ELEMENT_ERROR(base, STREAM, FORMAT,
-                      ("These frames cannot be drawn on: put videoconvert in front of npuoverlay."),
-                      ("caps %" GST_PTR_FORMAT, caps));
-    return FALSE;
-  }
-  try {
-    Type::state_of(base).set_frames(info, caps, out);
-    return TRUE;
-  } catch (const std::exception& error) {
-    post_error(GST_ELEMENT(base), error, "");
-    return FALSE;
-  }
-}
-
-GstFlowReturn transform_ip(GstBaseTransform* base, GstBuffer* buffer) {
-  try {
-    Type::state_of(base).draw(buffer, base->segment);
-    return GST_FLOW_OK;
-  } catch (const std::exception& error) {
-    post_error(GST_ELEMENT(base), error, "");
-    return GST_FLOW_ERROR;
-  }
-}
-
-GstPadTemplate* video_template(const gchar* name, GstPadDirection direction) {
+std::string drawn_caps() {
   std::string formats;
   guint count = 0;
   const GstVideoFormat* all = gst_video_formats_raw(&count);
@@ -334,31 +284,21 @@ GstPadTemplate* video_template(const gchar* name, GstPadDirection direction) {
                             "}; video/x-raw(memory:DMABuf), format={" + formats + "}")
                                .c_str()));
   gst_caps_append(caps.get(), with_composition_feature(caps.get()).release());
-  return gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps.get());
+  return TextRef(gst_caps_to_string(caps.get())).get();
 }
 
 void class_init(GstBaseTransformClass* klass) {
   GST_DEBUG_CATEGORY_INIT(npuoverlay_debug, "npuoverlay", 0, "draws what was found");
-  register_count_meta();
-  Properties<Type, properties>::install(klass);
-
-  auto* element_class = GST_ELEMENT_CLASS(klass);
-  gst_element_class_add_pad_template(element_class, video_template("sink", GST_PAD_SINK));
-  gst_element_class_add_pad_template(element_class, video_template("src", GST_PAD_SRC));
-  gst_element_class_set_static_metadata(
-      element_class, "NPU overlay", "Filter/Editor/Video",
-      "Draws boxes, labels, masks, maps, key points and classes on frames", "npucore");
-
-  klass->start = start;
-  klass->set_caps = set_caps;
+  Element::set_up<properties>(
+      klass,
+      {"NPU overlay", "Filter/Editor/Video",
+       "Draws boxes, labels, masks, maps, key points and classes on frames"},
+      drawn_caps().c_str());
   klass->transform_caps = transform_caps;
   klass->fixate_caps = fixate_caps;
-  klass->propose_allocation = propose_as_downstream;
-  klass->decide_allocation = decide_on_no_pool;
   klass->prepare_output_buffer = prepare_output_buffer;
   klass->sink_event = sink_event;
   klass->src_event = src_event;
-  klass->transform_ip = transform_ip;
 }
 
 }  // namespace

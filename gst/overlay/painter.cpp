@@ -5,15 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "analytics/answer_meta.hpp"
-#include "analytics/count_meta.hpp"
-#include "analytics/map_meta.hpp"
+#include "bridges/bridges.hpp"
 #include "meta/npumeta.h"
 
 namespace gstnpu {
 namespace {
 
-std::string line_of(const ReadClass& said) {
+const FrameCounts kNoCounts;
+
+std::string line_of(const FoundClass& said) {
   return said.confidence ? said.label + percent(*said.confidence) : said.label;
 }
 
@@ -68,21 +68,20 @@ void Painter::put_sprites(Target* target) {
 }
 
 /// Draws maps below everything else.
-void Painter::paint_maps(GstBuffer* buffer, Target* target) {
+void Painter::paint_maps(const FrameAnswer& answer, Target* target) {
   maps_.clear();
   if (!drawn_with_.with_maps) return;
-  for (const FrameMaps& found : read_maps(buffer)) {
-    const MapModel& model = map_models_.of(found.card);
+  for (const FoundMap& found : answer.maps) {
     const auto paint = [&](ColoredMap map) {
-      drawing_->add_map(map, found.place);
+      drawing_->add_map(map, found.area);
       put_sprites(target);
       maps_.push_back(std::move(map));
     };
     if (!found.values.empty()) {
-      paint(color_values(found.values, found.has_anomaly || model.finds_anomalies));
+      paint(color_values(found.values, found.is_anomaly));
     }
     if (!found.classes.empty()) {
-      paint(color_classes(found.classes, model.labels));
+      paint(color_classes(found.classes, found.names()));
     }
   }
 }
@@ -109,7 +108,7 @@ void Painter::paint_counts(const FrameCounts& counts, Target* target) {
   put_sprites(target);
 }
 
-void Painter::paint_trails(std::span<const Region> regions, double seconds, Target* target) {
+void Painter::paint_trails(std::span<const FoundObject> regions, double seconds, Target* target) {
   if (drawn_with_.trail_ms == 0) return trails_.clear();
   trails_.update(seconds, drawn_with_.trail_ms / 1e3, drawn_with_.line_width,
                  drawn_with_.trail_anchor, regions);
@@ -119,7 +118,8 @@ void Painter::paint_trails(std::span<const Region> regions, double seconds, Targ
   }
 }
 
-void Painter::paint_statistics(GstBuffer* buffer, std::span<const Region> regions, Target* target) {
+void Painter::paint_statistics(GstBuffer* buffer, std::span<const FoundObject> regions,
+                               Target* target) {
   const GstNpuInferenceMeta* meta = gst_buffer_get_npu_frame_inference_meta(buffer);
   statistics_.count(g_get_monotonic_time(), meta ? meta->inference_ns : 0, regions);
   drawing_->add_bottom_line(statistics_.line());
@@ -127,7 +127,7 @@ void Painter::paint_statistics(GstBuffer* buffer, std::span<const Region> region
 }
 
 /// Draws the best object last, on top of the others, and labels on top of all objects.
-void Painter::paint_objects(std::span<const Region> regions, Target* target) {
+void Painter::paint_objects(std::span<const FoundObject> regions, Target* target) {
   for (auto region = regions.rbegin(); region != regions.rend(); ++region) {
     drawing_->add(*region);
     put_sprites(target);
@@ -145,14 +145,15 @@ void Painter::paint(GstBuffer* buffer, const Look& look, bool attaches, double s
                                     static_cast<std::uint32_t>(GST_VIDEO_INFO_HEIGHT(&info_))};
   Target target(buffer, attaches);
   drawing_->begin(size);
-  const std::vector<Region> regions = read_regions(buffer, size);
-  const FrameCounts counts = look.with_places ? read_counts(buffer) : FrameCounts();
-  paint_maps(buffer, &target);
+  const auto answer = read_answer(buffer, size);
+  const std::span<const FoundObject> regions = answer->objects;
+  const FrameCounts& counts = look.with_places ? answer->counts : kNoCounts;
+  paint_maps(*answer, &target);
   paint_places(counts, &target);
   paint_trails(regions, seconds, &target);
   paint_objects(regions, &target);
   paint_counts(counts, &target);
-  for (const ReadClass& said : read_results(buffer).classes) {
+  for (const FoundClass& said : answer->classes) {
     drawing_->add_line(line_of(said));
     put_sprites(&target);
   }

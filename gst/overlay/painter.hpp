@@ -48,20 +48,19 @@ class Painter {
 
   void prepare(const Look& look);
   void put_sprites(Target* target);
-  void paint_maps(GstBuffer* buffer, Target* target);
+  void paint_maps(const FrameAnswer& answer, Target* target);
   void paint_legends(Target* target);
   void paint_places(const FrameCounts& counts, Target* target);
   void paint_counts(const FrameCounts& counts, Target* target);
-  void paint_trails(std::span<const Region> regions, double seconds, Target* target);
-  void paint_statistics(GstBuffer* buffer, std::span<const Region> regions, Target* target);
-  void paint_objects(std::span<const Region> regions, Target* target);
+  void paint_trails(std::span<const FoundObject> regions, double seconds, Target* target);
+  void paint_statistics(GstBuffer* buffer, std::span<const FoundObject> regions, Target* target);
+  void paint_objects(std::span<const FoundObject> regions, Target* target);
 
   GstVideoInfo info_{};
   std::optional<Canvas> canvas_;
   Composition composition_;
   Look drawn_with_;
   std::optional<Drawing> drawing_;
-  MapModels map_models_;
   std::vector<ColoredMap> maps_;  // this frame's
   Trails trails_;
   Statistics statistics_;

@@ -24,9 +24,9 @@ void append(std::string* line, const std::string& part) {
 }
 
 /// "3 car, 1 person", the most frequent first, then by name.
-std::string objects_in(std::span<const Region> regions) {
+std::string objects_in(std::span<const FoundObject> regions) {
   std::map<std::string, std::size_t> counts;
-  for (const Region& region : regions) ++counts[region.label.empty() ? "?" : region.label];
+  for (const FoundObject& region : regions) ++counts[region.label.empty() ? "?" : region.label];
   std::vector<std::pair<std::string, std::size_t>> sorted(counts.begin(), counts.end());
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto& one, const auto& other) { return one.second > other.second; });
@@ -60,7 +60,7 @@ void Statistics::measure(gint64 now_us) {
   busy_before_ = busy;
 }
 
-void Statistics::count(gint64 now_us, guint64 inference_ns, std::span<const Region> regions) {
+void Statistics::count(gint64 now_us, guint64 inference_ns, std::span<const FoundObject> regions) {
   const bool is_first = !since_us_;
   if (is_first) {
     since_us_ = now_us;

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "analytics/answer_meta.hpp"
+#include "answers/frame_answer.hpp"
 
 namespace gstnpu {
 
@@ -27,7 +27,7 @@ class Statistics {
 
   /// Counts a frame. `now_us` never goes back; `inference_ns` is 0 where the frame was not
   /// inferred.
-  void count(gint64 now_us, guint64 inference_ns, std::span<const Region> regions);
+  void count(gint64 now_us, guint64 inference_ns, std::span<const FoundObject> regions);
   /// Empty before the first frame.
   const std::string& line() const { return line_; }
 

@@ -19,18 +19,18 @@ void Trails::forget_older_than(double seconds) {
 }
 
 void Trails::update(double seconds, double length, double step, Anchor anchor,
-                    std::span<const Region> regions) {
+                    std::span<const FoundObject> regions) {
   if (seconds < seconds_) {
     clear();
   }
   seconds_ = seconds;
   forget_older_than(seconds - length);
-  for (const Region& region : regions) {
-    if (!region.tracking_id) continue;
+  for (const FoundObject& region : regions) {
+    if (!region.identity) continue;
     const auto [x, y] = point_of(region, anchor);
     if (!std::isfinite(x) || !std::isfinite(y)) continue;
-    if (trails_.size() >= kMostTrails && !trails_.contains(*region.tracking_id)) continue;
-    Trail& trail = trails_[*region.tracking_id];
+    if (trails_.size() >= kMostTrails && !trails_.contains(region.identity->id)) continue;
+    Trail& trail = trails_[region.identity->id];
     trail.seen = seconds;
     const bool is_new_place = trail.points.empty() || std::hypot(x - trail.points.back().x,
                                                                  y - trail.points.back().y) >= step;

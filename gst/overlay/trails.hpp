@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "analytics/anchor.hpp"
-#include "analytics/answer_meta.hpp"
+#include "answers/anchor.hpp"
+#include "answers/frame_answer.hpp"
 
 namespace gstnpu {
 
@@ -28,7 +28,7 @@ class Trails {
   /// Adds a point for each tracked object unless it is within `step` pixels of the last one.
   /// Forgets points older than `length` seconds, and everything when time goes back.
   void update(double seconds, double length, double step, Anchor anchor,
-              std::span<const Region> regions);
+              std::span<const FoundObject> regions);
   void clear() { trails_.clear(); }
 
   /// Trails by identity. Some have a single point or none, and cannot be drawn yet.

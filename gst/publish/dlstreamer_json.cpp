@@ -17,11 +17,11 @@ using npu::vision::FrameSize;
 constexpr double kSteps = 1e6;
 constexpr double kMostPixels = 1e15;  // which all readers' numbers hold
 
-Json edges(const Region& region, FrameSize frame) {
-  return {{"x_min", rounded(region.x / frame.width, kSteps)},
-          {"x_max", rounded((region.x + region.width) / frame.width, kSteps)},
-          {"y_min", rounded(region.y / frame.height, kSteps)},
-          {"y_max", rounded((region.y + region.height) / frame.height, kSteps)}};
+Json edges(const FoundObject& object, FrameSize frame) {
+  return {{"x_min", rounded(object.x / frame.width, kSteps)},
+          {"x_max", rounded((object.x + object.width) / frame.width, kSteps)},
+          {"y_min", rounded(object.y / frame.height, kSteps)},
+          {"y_max", rounded((object.y + object.height) / frame.height, kSteps)}};
 }
 
 /// Label of an object, or of a class that a model gave.
@@ -42,9 +42,9 @@ Json label_of(const Labelled& found) {
 
 /// Each under a key of its own, by what it is of: "color", "classification", "classification_2" and
 /// so on.
-void add_classes(const std::vector<ReadClass>& classes, Json& json) {
+void add_classes(const std::vector<FoundClass>& classes, Json& json) {
   std::map<std::string, int> numbers;  // of the last class of each
-  for (const ReadClass& found : classes) {
+  for (const FoundClass& found : classes) {
     const std::string name = found.attribute.empty() ? "classification" : found.attribute;
     std::string key;
     do {
@@ -65,33 +65,33 @@ Json whole(double value) {
 }
 
 /// Edges to the nearest pixel.
-void add_pixels(const Region& region, Json& json) {
-  const double left = std::round(region.x), top = std::round(region.y);
+void add_pixels(const FoundObject& object, Json& json) {
+  const double left = std::round(object.x), top = std::round(object.y);
   json["x"] = whole(left);
   json["y"] = whole(top);
-  json["w"] = whole(std::round(region.x + region.width) - left);
-  json["h"] = whole(std::round(region.y + region.height) - top);
+  json["w"] = whole(std::round(object.x + object.width) - left);
+  json["h"] = whole(std::round(object.y + object.height) - top);
 }
 
-Json to_json(const Region& region, const std::optional<FrameSize>& frame) {
+Json to_json(const FoundObject& object, const std::optional<FrameSize>& frame) {
   Json json;
-  add_pixels(region, json);
-  json["detection"] = label_of(region);
+  add_pixels(object, json);
+  json["detection"] = label_of(object);
   if (frame) {
-    json["detection"]["bounding_box"] = edges(region, *frame);
+    json["detection"]["bounding_box"] = edges(object, *frame);
   }
-  if (!region.label.empty()) {
-    json["roi_type"] = region.label;
+  if (!object.label.empty()) {
+    json["roi_type"] = object.label;
   }
-  if (region.meta != nullptr) {
-    json["region_id"] = region.meta->id;
-  } else if (region.analytics_id) {
-    json["region_id"] = *region.analytics_id;
+  if (object.region_id) {
+    json["region_id"] = *object.region_id;
+  } else if (object.analytics_id) {
+    json["region_id"] = *object.analytics_id;
   }
-  if (region.tracking_id) {
-    json["id"] = *region.tracking_id;
+  if (object.identity) {
+    json["id"] = object.identity->id;
   }
-  add_classes(region.classes, json);
+  add_classes(object.classes, json);
   return json;
 }
 
@@ -102,7 +102,7 @@ Json whole_frame(const FrameRecord& record) {
   json["y"] = 0;
   json["w"] = record.size ? record.size->width : 0;
   json["h"] = record.size ? record.size->height : 0;
-  add_classes(record.results.classes, json);
+  add_classes(record.answer->classes, json);
   return json;
 }
 
@@ -126,10 +126,10 @@ Json to_json(const FrameRecord::Tensor& tensor, const std::optional<std::string>
 }
 
 void add_objects(const FrameRecord& record, Json& json) {
-  for (const Region& region : record.regions) {
-    json["objects"].push_back(to_json(region, record.size));
+  for (const FoundObject& object : record.answer->objects) {
+    json["objects"].push_back(to_json(object, record.size));
   }
-  if (!record.results.classes.empty()) {
+  if (!record.answer->classes.empty()) {
     json["objects"].push_back(whole_frame(record));
   }
 }

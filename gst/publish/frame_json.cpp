@@ -20,7 +20,7 @@ Json or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-Json to_json(const ReadClass& found) {
+Json to_json(const FoundClass& found) {
   Json json;
   json["label"] = found.label;
   json["label_id"] = or_null(found.label_id);
@@ -31,14 +31,14 @@ Json to_json(const ReadClass& found) {
   return json;
 }
 
-Json to_json(const ReadKeyPoint& point) {
-  return {pixels(point.x), pixels(point.y), rounded(point.confidence, 1e6)};
+Json to_json(const npu::vision::KeyPoint& point) {
+  return {pixels(point.x), pixels(point.y), rounded(static_cast<double>(point.confidence), 1e6)};
 }
 
-Json to_json(const ReadOriented& box) {
+Json to_json(const npu::vision::OrientedBox& box) {
   Json json;
-  json["x"] = pixels(box.x);
-  json["y"] = pixels(box.y);
+  json["x"] = pixels(box.center_x);
+  json["y"] = pixels(box.center_y);
   json["w"] = pixels(box.width);
   json["h"] = pixels(box.height);
   json["angle"] = rounded(box.angle, 1e6);
@@ -61,7 +61,7 @@ Json run_lengths(const std::vector<guint8>& values) {
   return runs;
 }
 
-Json to_json(const ReadMask& mask) {
+Json to_json(const FoundMask& mask) {
   Json json;
   json["x"] = pixels(mask.x);
   json["y"] = pixels(mask.y);
@@ -81,35 +81,35 @@ Json to_json(const std::vector<float>& embedding) {
 template <typename Item>
 Json to_array(const std::vector<Item>& items);
 
-Json to_json(const Region& region) {
+Json to_json(const FoundObject& object) {
   Json json;
-  json["label"] = region.label;
-  json["label_id"] = or_null(region.label_id);
-  json["confidence"] = region.confidence ? Json(rounded(*region.confidence, 1e6)) : Json(nullptr);
-  json["x"] = pixels(region.x);
-  json["y"] = pixels(region.y);
-  json["w"] = pixels(region.width);
-  json["h"] = pixels(region.height);
-  if (region.tracking_id) {
-    json["tracking_id"] = *region.tracking_id;
+  json["label"] = object.label;
+  json["label_id"] = or_null(object.label_id);
+  json["confidence"] = object.confidence ? Json(rounded(*object.confidence, 1e6)) : Json(nullptr);
+  json["x"] = pixels(object.x);
+  json["y"] = pixels(object.y);
+  json["w"] = pixels(object.width);
+  json["h"] = pixels(object.height);
+  if (object.identity) {
+    json["tracking_id"] = object.identity->id;
   }
-  if (!region.classes.empty()) {
-    json["classifications"] = to_array(region.classes);
+  if (!object.classes.empty()) {
+    json["classifications"] = to_array(object.classes);
   }
-  if (region.oriented) {
-    json["oriented"] = to_json(*region.oriented);
+  if (object.oriented) {
+    json["oriented"] = to_json(*object.oriented);
   }
-  if (!region.key_points.empty()) {
-    json["keypoints"] = to_array(region.key_points);
+  if (!object.key_points.empty()) {
+    json["keypoints"] = to_array(object.key_points);
   }
-  if (region.mask) {
-    json["mask"] = to_json(*region.mask);
+  if (object.mask) {
+    json["mask"] = to_json(*object.mask);
   }
-  if (region.anomaly) {
-    json["anomaly"] = rounded(*region.anomaly, 1e6);
+  if (object.anomaly) {
+    json["anomaly"] = rounded(*object.anomaly, 1e6);
   }
-  if (!region.embedding.empty()) {
-    json["embedding"] = to_json(region.embedding);
+  if (!object.embedding.empty()) {
+    json["embedding"] = to_json(object.embedding);
   }
   return json;
 }
@@ -159,26 +159,20 @@ Json to_array(const std::vector<Item>& items) {
   return array;
 }
 
-void add_place(const MapPlace& place, const std::optional<npu::vision::FrameSize>& frame,
-               Json& json) {
-  const auto across = [&](double share) {
-    return frame ? pixels(share * frame->width) : Json(nullptr);
-  };
-  const auto down = [&](double share) {
-    return frame ? pixels(share * frame->height) : Json(nullptr);
-  };
-  json["x"] = across(place.left);
-  json["y"] = down(place.top);
-  json["w"] = across(place.right - place.left);
-  json["h"] = down(place.bottom - place.top);
+void add_place(const FrameArea& area, bool is_known, Json& json) {
+  const auto number = [is_known](double value) { return is_known ? pixels(value) : Json(nullptr); };
+  json["x"] = number(area.left);
+  json["y"] = number(area.top);
+  json["w"] = number(area.width());
+  json["h"] = number(area.height());
 }
 
-Json to_json(const MapRecord& map, const std::optional<npu::vision::FrameSize>& frame) {
+Json to_json(const MapRecord& map, bool is_place_known) {
   Json json;
   json["type"] = map.type;
   json["width"] = map.columns;
   json["height"] = map.rows;
-  add_place(map.place, frame, json);
+  add_place(map.area, is_place_known, json);
   if (map.type == "classes") {
     json["classes"] = to_array(map.classes);
     return json;
@@ -196,8 +190,8 @@ Json to_json(const MapRecord& map, const std::optional<npu::vision::FrameSize>& 
 /// Those of objects go to their detections.
 void add_maps(const FrameRecord& record, Json& json) {
   for (const MapRecord& map : record.maps) {
-    Json& owner = map.region ? json["detections"][*map.region] : json;
-    owner["maps"].push_back(to_json(map, record.size));
+    Json& owner = map.object ? json["detections"][*map.object] : json;
+    owner["maps"].push_back(to_json(map, record.size.has_value()));
   }
 }
 
@@ -219,15 +213,15 @@ void add_counts(const FrameCounts& counts, Json& json) {
   json["events"] = to_array(counts.events);
 }
 
-void add_results(const FrameResults& results, Json& json) {
-  if (!results.classes.empty()) {
-    json["classifications"] = to_array(results.classes);
+void add_results(const FrameAnswer& answer, Json& json) {
+  if (!answer.classes.empty()) {
+    json["classifications"] = to_array(answer.classes);
   }
-  if (results.anomaly) {
-    json["anomaly"] = rounded(*results.anomaly, 1e6);
+  if (answer.anomaly) {
+    json["anomaly"] = rounded(*answer.anomaly, 1e6);
   }
-  if (!results.embedding.empty()) {
-    json["embedding"] = to_json(results.embedding);
+  if (!answer.embedding.empty()) {
+    json["embedding"] = to_json(answer.embedding);
   }
 }
 
@@ -249,10 +243,10 @@ std::string to_json_line(const FrameRecord& record) {
   json["inference_ms"] = record.inference_ns
                              ? Json(rounded(static_cast<double>(*record.inference_ns) / 1e6, 1e3))
                              : Json(nullptr);
-  json["detections"] = to_array(record.regions);
-  add_results(record.results, json);
+  json["detections"] = to_array(record.answer->objects);
+  add_results(*record.answer, json);
   add_maps(record, json);
-  add_counts(record.counts, json);
+  add_counts(record.answer->counts, json);
   if (record.tensors) {
     json["tensors"] = to_array(*record.tensors);
   }
@@ -272,9 +266,7 @@ FrameRecord read_frame(GstBuffer* buffer, std::optional<npu::vision::FrameSize> 
     }
     record.inference_ns = meta->inference_ns;
   }
-  record.results = read_results(buffer);
-  record.regions = read_regions(buffer, size);
-  record.counts = read_counts(buffer);
+  record.answer = read_answer(buffer, size);
   if (with_tensors) {
     record.tensors = read_tensors(buffer);
   }

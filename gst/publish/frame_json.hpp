@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "analytics/answer_meta.hpp"
-#include "analytics/count_meta.hpp"
+#include "bridges/bridges.hpp"
 
 #include "map_record.hpp"
 
@@ -28,10 +28,8 @@ struct FrameRecord {
   std::optional<npu::vision::FrameSize> size;
   std::optional<std::string> model;
   std::optional<std::uint64_t> inference_ns;
-  std::vector<Region> regions;
-  FrameResults results;  ///< of all inferences of the whole frame
-  std::vector<MapRecord> maps;
-  FrameCounts counts;  ///< of npucount
+  std::shared_ptr<const FrameAnswer> answer = std::make_shared<FrameAnswer>();
+  std::vector<MapRecord> maps;  ///< the answer's, in a few words
   std::optional<std::vector<Tensor>> tensors;
 };
 

@@ -5,8 +5,6 @@
 
 #include <npuvision/labels.hpp>
 
-#include "analytics/map_meta.hpp"
-
 namespace gstnpu {
 namespace {
 
@@ -24,52 +22,39 @@ std::vector<MapRecord::Share> shares_of(const npu::vision::Map<guint16>& map,
   return shares;
 }
 
-bool is_of(const Region& region, gint object_id) {
-  return region.meta ? region.meta->id == object_id
-                     : region.analytics_id && static_cast<gint>(*region.analytics_id) == object_id;
-}
-
-std::optional<std::size_t> find_region(const std::vector<Region>& regions, gint object_id) {
-  const auto found = std::find_if(regions.begin(), regions.end(),
-                                  [&](const Region& one) { return is_of(one, object_id); });
-  if (found == regions.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - regions.begin());
-}
-
-void add_records(const FrameMaps& maps, std::optional<std::size_t> region, const MapModel& model,
+void add_records(const FoundMap& map, std::optional<std::size_t> object,
                  std::vector<MapRecord>* records) {
-  if (!maps.classes.empty()) {
+  if (!map.classes.empty()) {
     records->push_back({.type = "classes",
-                        .columns = maps.classes.width,
-                        .rows = maps.classes.height,
-                        .place = maps.place,
-                        .classes = shares_of(maps.classes, model.labels),
+                        .columns = map.classes.width,
+                        .rows = map.classes.height,
+                        .area = map.area,
+                        .classes = shares_of(map.classes, map.names()),
                         .range = {},
-                        .region = region});
+                        .object = object});
   }
-  if (!maps.values.empty()) {
-    records->push_back({.type = maps.has_anomaly || model.finds_anomalies ? "anomaly" : "depth",
-                        .columns = maps.values.width,
-                        .rows = maps.values.height,
-                        .place = maps.place,
+  if (!map.values.empty()) {
+    records->push_back({.type = map.is_anomaly ? "anomaly" : "depth",
+                        .columns = map.values.width,
+                        .rows = map.values.height,
+                        .area = map.area,
                         .classes = {},
-                        .range = range_of(maps.values.values),
-                        .region = region});
+                        .range = range_of(map.values.values),
+                        .object = object});
   }
 }
 
 }  // namespace
 
-std::vector<MapRecord> read_map_records(GstBuffer* buffer, const std::vector<Region>& regions,
-                                        MapModels* models) {
+std::vector<MapRecord> map_records_of(const FrameAnswer& answer) {
   std::vector<MapRecord> records;
-  for (const FrameMaps& maps : read_maps(buffer)) {
-    std::optional<std::size_t> region;
-    if (maps.object_id) {
-      region = find_region(regions, *maps.object_id);
-      if (!region) continue;
-    }
-    add_records(maps, region, models->of(maps.card), &records);
+  for (const FoundMap& map : answer.maps) {
+    const auto object =
+        std::find_if(answer.objects.begin(), answer.objects.end(),
+                     [&](const FoundObject& one) { return map.object_id == one.id(); });
+    const auto index = static_cast<std::size_t>(object - answer.objects.begin());
+    if (map.object_id && object == answer.objects.end()) continue;
+    add_records(map, map.object_id ? std::optional(index) : std::nullopt, &records);
   }
   return records;
 }

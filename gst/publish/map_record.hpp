@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "analytics/answer_meta.hpp"
-#include "analytics/map_models.hpp"
+#include "answers/frame_answer.hpp"
+#include "answers/map_contents.hpp"
 
 namespace gstnpu {
 
@@ -22,14 +22,13 @@ struct MapRecord {
 
   std::string type;  ///< "classes", "depth" or "anomaly"
   guint columns = 0, rows = 0;
-  MapPlace place;                     ///< what it covers
+  FrameArea area{};                   ///< that it covers, frame pixels
   std::vector<Share> classes;         ///< of "classes", the largest first
   std::optional<ValueRange> range;    ///< of the others; none where no value is finite
-  std::optional<std::size_t> region;  ///< the number of the object that it is of
+  std::optional<std::size_t> object;  ///< the number of the object that it is of
 };
 
-/// Reads the maps of a frame with these objects. A map of any other object is left out.
-std::vector<MapRecord> read_map_records(GstBuffer* buffer, const std::vector<Region>& regions,
-                                        MapModels* models);
+/// The answer's maps; takes time.
+std::vector<MapRecord> map_records_of(const FrameAnswer& answer);
 
 }  // namespace gstnpu

@@ -5,8 +5,8 @@
 
 #include <npucore/error.hpp>
 
-#include "analytics/frame_stream.hpp"
 #include "common/bus.hpp"
+#include "common/frame_stream.hpp"
 #include "publish/sinks/broker_config.hpp"
 #include "publish/sinks/kinds.hpp"
 
@@ -77,7 +77,7 @@ void PublishStream::set_caps(const GstCaps* caps) {
 std::string PublishStream::line_of(GstBuffer* buffer) {
   FrameRecord record = read_frame(buffer, frame_size_, settings_.tensors);
   if (settings_.format == PublishFormat::kNpu) {
-    record.maps = read_map_records(buffer, record.regions, &map_models_);
+    record.maps = map_records_of(*record.answer);
   }
   record.frame = frames_++;
   record.stream_time_ns = stream_time_of(buffer, segment_);
@@ -103,7 +103,7 @@ void PublishStream::tell_drops() {
 }
 
 bool PublishStream::publish(GstBuffer* buffer) {
-  lost_results_.look_at(element_, buffer);
+  missing_answers_.look_for_lost(element_, buffer);
   const Publisher::Result result = publisher_->push(line_of(buffer));
   if (result == Publisher::Result::kDropped) {
     tell_drops();

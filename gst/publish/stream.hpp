@@ -8,8 +8,7 @@
 
 #include <npuvision/answer.hpp>
 
-#include "analytics/lost_results.hpp"
-#include "analytics/map_models.hpp"
+#include "common/missing_answers.hpp"
 
 #include "properties.hpp"
 #include "publisher.hpp"
@@ -45,8 +44,7 @@ class PublishStream {
   std::optional<npu::vision::FrameSize> frame_size_;
   guint64 frames_ = 0;
   bool has_told_drops_ = false;
-  LostResults lost_results_;
-  MapModels map_models_;
+  MissingAnswers missing_answers_;
 };
 
 enum class PublishStep { kOpen, kWrite };

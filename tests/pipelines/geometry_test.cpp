@@ -1,5 +1,5 @@
 // nputensordec behind elements that crop, scale, mirror and turn frames finds what it finds in
-// front of them, moved.
+// front of them, moved, where those tell what they do; else it refuses.
 #include <gst/video/gstvideometa.h>
 #include <gtest/gtest.h>
 
@@ -201,7 +201,8 @@ INSTANTIATE_TEST_SUITE_P(
             90,
             [](double x, double y) {
               return Point{x / 2, y / 4};
-            }},
+            },
+            true},
         Row{"videoscale_with_borders",
             "videoscale ! video/x-raw,width=320,height=320,pixel-aspect-ratio=1/1 !", 320, 320,
             [](double x, double y) {

@@ -104,7 +104,7 @@ TEST(Told, IsThatACropDroppedWhatWasFound) {
   const std::string told =
       told_by(shapes_line("nputensordec ! videocrop name=door left=16 ! nputrack"));
   EXPECT_EQ(told.find("is gone from the frames") != std::string::npos, drops) << told;
-  EXPECT_EQ(told.find("in front of npuinfer") != std::string::npos, drops) << told;
+  EXPECT_EQ(told.find("Put nputrack in front of that element") != std::string::npos, drops) << told;
 }
 
 // ---- Which upstreams write straight into the NPU's memory

@@ -188,12 +188,6 @@ inline std::vector<ClassOf> classes_of(GstBuffer* buffer, gint id) {
   return found;
 }
 
-/// The results of an inference for the whole frame, or for its object; null for none.
-inline const GstStructure* results_of(GstBuffer* buffer) {
-  const GstNpuInferenceMeta* meta = gst_buffer_get_npu_inference_meta(buffer);
-  return meta ? meta->results : nullptr;
-}
-
 template <class Value>
 std::vector<Value> values_of(const GstStructure* structure, const char* field) {
   GBytes* bytes = nullptr;
@@ -211,9 +205,30 @@ inline guint size_of(const GstStructure* structure, const char* field) {
   return size;
 }
 
-inline std::vector<double> place_of_map(const GstStructure* results) {
-  return {number(results, "x_min"), number(results, "x_max"), number(results, "y_min"),
-          number(results, "y_max")};
+/// Labels of the whole frame's classes.
+inline Labels frame_classes_of(GstBuffer* buffer) {
+  Labels labels;
+  GstNpuClass found;
+  for (guint i = 0; gst_npu_buffer_get_class(buffer, GST_NPU_WHOLE_FRAME, i, &found); ++i) {
+    labels.emplace_back(found.label);
+  }
+  return labels;
+}
+
+inline GstNpuMap first_map_of(GstBuffer* buffer) {
+  GstNpuMap map = {};
+  EXPECT_TRUE(gst_npu_buffer_get_map(buffer, 0, &map));
+  return map;
+}
+
+/// Left, right, upper and lower edge.
+inline std::vector<double> place_of(const GstNpuMap& map) {
+  return {map.box.x, map.box.x + map.box.w, map.box.y, map.box.y + map.box.h};
+}
+
+inline std::vector<guint16> classes_in(const GstNpuMap& map) {
+  if (!map.classes) return {};
+  return {map.classes, map.classes + std::size_t{map.columns} * map.rows};
 }
 
 }  // namespace gstnpu_test

@@ -9,6 +9,7 @@
 
 #include "hand_made_frames.hpp"
 #include "leak_check.hpp"
+#include "needs_element.hpp"
 #include "tracked.hpp"
 
 #ifdef GST_NPU_HAVE_ANALYTICS
@@ -364,6 +365,7 @@ TEST(NpuTrack, DoesNotGrow) {
 // ---- With others
 
 TEST(NpuTrack, IsReadByNpupublish) {
+  NEEDS_ELEMENT("npupublish");
   const TempFolder folder;
   ElementHarness harness("nputrack ! npupublish location=" + folder.file("out.jsonl"), kCaps);
   ASSERT_EQ(harness.push(inferred_frame(0, {{100, 100}})), GST_FLOW_OK);

@@ -172,13 +172,11 @@ TEST(TensorDecObjects, HaveMapsOfThemselves) {
   Owned<GstBuffer> frame(gst_buffer_new());
   add_object_with_map(frame.get());
   const Owned<GstBuffer> out = decoded(std::move(frame));
-  const GstStructure* results = results_of(out.get());
-  ASSERT_NE(results, nullptr);
-  EXPECT_EQ(size_of(results, "class-map-width"), 20u);
-  EXPECT_EQ(size_of(results, "class-map-height"), 10u) << "without its borders";
-  EXPECT_EQ(values_of<guint16>(results, "class-map"), std::vector<guint16>(200, 1));
-  EXPECT_EQ(place_of_map(results),
-            (std::vector<double>{100 / 640.0, 140 / 640.0, 50 / 480.0, 70 / 480.0}));
+  const GstNpuMap map = first_map_of(out.get());
+  EXPECT_EQ(map.columns, 20u);
+  EXPECT_EQ(map.rows, 10u) << "without its borders";
+  EXPECT_EQ(classes_in(map), std::vector<guint16>(200, 1));
+  EXPECT_EQ(place_of(map), (std::vector<double>{100, 140, 50, 70}));
 }
 
 // The left half of the object is cut off.
@@ -190,11 +188,10 @@ TEST(TensorDecObjects, HaveMapsOfWhatIsLeftOfThem) {
   const Owned<GstBuffer> out =
       decoded(std::move(frame), "nputensordec",
               "video/x-raw,format=NV12,width=520,height=480,framerate=30/1");
-  const GstStructure* results = results_of(out.get());
-  ASSERT_NE(results, nullptr);
-  EXPECT_EQ(values_of<guint16>(results, "class-map"), std::vector<guint16>(100, 1));
-  EXPECT_EQ(size_of(results, "class-map-width"), 10u);
-  EXPECT_EQ(place_of_map(results), (std::vector<double>{0, 20 / 520.0, 50 / 480.0, 70 / 480.0}));
+  const GstNpuMap map = first_map_of(out.get());
+  EXPECT_EQ(classes_in(map), std::vector<guint16>(100, 1));
+  EXPECT_EQ(map.columns, 10u);
+  EXPECT_EQ(place_of(map), (std::vector<double>{0, 20, 50, 70}));
 }
 
 }  // namespace

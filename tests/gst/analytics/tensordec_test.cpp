@@ -132,6 +132,17 @@ TEST(TensorDecPlace, BehindWhatDropsTheGeometryIsAnError) {
   expect_part(error_of("nputensordec labels=a,b", std::move(frame)), "came without the metadata");
 }
 
+TEST(TensorDecPlace, BehindWhatChangesFramesInSilenceIsAnError) {
+  Owned<GstBuffer> frame = frame_with({two_objects()});
+  GstNpuInferenceMeta* meta = add_model(frame.get());
+  meta->frame_width = 800;
+  meta->frame_height = 600;
+  gst_buffer_keep_npu_inference_origin(frame.get(), meta);
+  const std::string error = error_of("nputensordec labels=a,b", std::move(frame));
+  expect_part(error, "(800x600, now 640x480)");
+  expect_part(error, "Put nputensordec directly behind npuinfer");
+}
+
 TEST(TensorDecPlace, WithoutTensorsIsToldAtTheEnd) {
   ElementHarness harness("nputensordec", kCaps);
   for (int i = 0; i < 3; ++i) ASSERT_EQ(harness.push(frame_with({})), GST_FLOW_OK);

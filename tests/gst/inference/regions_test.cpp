@@ -68,7 +68,7 @@ TEST(FrameObjects, TellWhichMetaTheyAreOf) {
   const FrameObjects found = find_objects(buffer.get(), 100, 50);
   ASSERT_EQ(found.usable.size(), 1u);
   EXPECT_EQ(found.usable[0].label, "there");
-  EXPECT_EQ(found.usable[0].link.roi, 1u);
+  EXPECT_EQ(found.usable[0].link.index, 1u);
   EXPECT_EQ(found.usable[0].link.object_id, 44);
 }
 
@@ -225,7 +225,6 @@ TEST(FrameObjects, OfAnalyticsCountOnce) {
   EXPECT_EQ(found.usable[1].label, "alone");
   EXPECT_EQ(found.usable[1].box, (PixelRect{0, 2, 25, 4}));
   EXPECT_EQ(found.usable[1].link.object_id, static_cast<gint>(alone.id));
-  EXPECT_FALSE(found.usable[1].link.roi);
 }
 
 // Elements that do not know of each other count from 0.

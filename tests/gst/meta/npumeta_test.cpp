@@ -239,6 +239,7 @@ TEST(InferenceMeta, FollowsAScaledFrame) {
   GstVideoInfo in, out;
   gst_video_info_set_format(&in, GST_VIDEO_FORMAT_RGB, 640, 480);
   gst_video_info_set_format(&out, GST_VIDEO_FORMAT_RGB, 320, 480);
+  out.par_n = 2;  // the same shape
   GstVideoMetaTransform scale = {&in, &out};
   meta->meta.info->transform_func(scaled.get(), &meta->meta, buffer.get(),
                                   gst_video_meta_transform_scale_get_quark(), &scale);
@@ -342,6 +343,7 @@ TEST_F(NpuMeta, ARegionIsScaledWithItsFrame) {
   GstVideoInfo in, out;
   gst_video_info_set_format(&in, GST_VIDEO_FORMAT_NV12, 100, 100);
   gst_video_info_set_format(&out, GST_VIDEO_FORMAT_NV12, 200, 50);
+  in.par_n = 4;  // the same shape
   GstVideoMetaTransform transform = {&in, &out};
   ASSERT_TRUE(meta->info->transform_func(scaled.get(), meta, buffer.get(),
                                          gst_video_meta_transform_scale_get_quark(), &transform));

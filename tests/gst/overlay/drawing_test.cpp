@@ -18,9 +18,9 @@ namespace {
 
 constexpr npu::vision::FrameSize kFrame{640, 360};
 
-Region region(const std::string& label, double x = 100, double y = 80, double width = 60,
-              double height = 40) {
-  Region made;
+FoundObject region(const std::string& label, double x = 100, double y = 80, double width = 60,
+                   double height = 40) {
+  FoundObject made;
   made.label = label;
   made.x = x;
   made.y = y;
@@ -33,14 +33,14 @@ class DrawingTest : public testing::Test {
  protected:
   DrawingTest() { drawing_.begin(kFrame); }
 
-  std::vector<Sprite> of(const Region& drawn) {
+  std::vector<Sprite> of(const FoundObject& drawn) {
     drawing_.forget_sprites();
     drawing_.add(drawn);
     drawing_.add_label(drawn);
     return {drawing_.sprites().begin(), drawing_.sprites().end()};
   }
   /// Color of a region's outline, which is drawn in the region's color.
-  Color color(const Region& drawn) { return of(drawn).back().color; }
+  Color color(const FoundObject& drawn) { return of(drawn).back().color; }
 
   Drawing drawing_{Look{.with_labels = false}.for_height(360)};
 };
@@ -56,12 +56,12 @@ TEST_F(DrawingTest, ALabelKeepsItsColor) {
 }
 
 TEST_F(DrawingTest, AnIdentityHasAColorOfItsOwn) {
-  Region one = region("person"), other = region("person");
-  one.tracking_id = 1;
-  other.tracking_id = 2;
+  FoundObject one = region("person"), other = region("person");
+  one.identity = Identity{1};
+  other.identity = Identity{2};
   EXPECT_FALSE(same(color(one), color(other)));
-  Region again = region("car");
-  again.tracking_id = 1;
+  FoundObject again = region("car");
+  again.identity = Identity{1};
   EXPECT_TRUE(same(color(one), color(again)));
 }
 
@@ -77,8 +77,8 @@ TEST_F(DrawingTest, AnOutlineIsWhereTheObjectIs) {
 }
 
 TEST_F(DrawingTest, AMaskCoversItsBox) {
-  Region masked = region("person");
-  masked.mask = ReadMask{100, 80, 4, 2, 2, 1, {255, 0}};
+  FoundObject masked = region("person");
+  masked.mask = FoundMask{100, 80, 4, 2, 2, 1, {255, 0}};
   const Sprite sprite = of(masked).front();
   ASSERT_EQ(std::vector({sprite.x, sprite.y, sprite.width, sprite.height}),
             std::vector({100, 80, 4, 2}));
@@ -88,8 +88,8 @@ TEST_F(DrawingTest, AMaskCoversItsBox) {
 
 // At its own scale: the left half of this one is out of the frame, and so is the lower one.
 TEST_F(DrawingTest, OfAMaskThatStandsOutOfTheFrameTheRestIsSeen) {
-  Region masked = region("person");
-  masked.mask = ReadMask{-2, 358, 4, 4, 2, 2, {255, 0, 0, 255}};
+  FoundObject masked = region("person");
+  masked.mask = FoundMask{-2, 358, 4, 4, 2, 2, {255, 0, 0, 255}};
   const Sprite sprite = of(masked).front();
   ASSERT_EQ(std::vector({sprite.x, sprite.y, sprite.width, sprite.height}),
             std::vector({0, 358, 2, 2}));
@@ -115,7 +115,7 @@ bool joins(const Sprite& lines) {
 }
 
 TEST_F(DrawingTest, OfKeyPointsTheSkeletonIsDrawn) {
-  Region posed = region("crane", 190, 90, 130, 20);
+  FoundObject posed = region("crane", 190, 90, 130, 20);
   posed.key_points = {{200, 100, 1}, {300, 100, 1}, {250, 105, 0}};
   EXPECT_FALSE(joins(of(posed).back())) << "nobody knows what they are";
   posed.skeleton = {{0, 1}};
@@ -126,14 +126,16 @@ TEST_F(DrawingTest, OfKeyPointsTheSkeletonIsDrawn) {
 
 // A decoder that divides by zero, or another's: what is left of the object is drawn as it is.
 TEST_F(DrawingTest, AKeyPointThatIsNoPlaceIsNotDrawn) {
-  Region posed = region("crane", 190, 90, 130, 20);
+  FoundObject posed = region("crane", 190, 90, 130, 20);
   posed.key_points = {{200, 100, 1}, {300, 100, 1}};
   posed.skeleton = {{0, 1}, {0, 2}, {1, 2}};
   const Sprite whole = of(posed).back();
   const std::vector<guint8> wanted(
       whole.coverage, whole.coverage + whole.coverage_stride * static_cast<gsize>(whole.height));
-  for (const ReadKeyPoint& odd :
-       {ReadKeyPoint{NAN, NAN, 1}, {INFINITY, 100, 1}, {250, -INFINITY, 1}, {250, 100, NAN}}) {
+  for (const npu::vision::KeyPoint& odd : {npu::vision::KeyPoint{NAN, NAN, 1},
+                                           {INFINITY, 100, 1},
+                                           {250, -INFINITY, 1},
+                                           {250, 100, NAN}}) {
     posed.key_points.resize(2);
     posed.key_points.push_back(odd);
     const Sprite lines = of(posed).back();
@@ -144,7 +146,7 @@ TEST_F(DrawingTest, AKeyPointThatIsNoPlaceIsNotDrawn) {
 }
 
 TEST_F(DrawingTest, ALineGoesToWhereItsEndIsHoweverFar) {
-  Region posed = region("crane", 190, 90, 130, 20);
+  FoundObject posed = region("crane", 190, 90, 130, 20);
   posed.skeleton = {{0, 1}};
   for (const double far : {1e4, 1e7, 1e9, 1e300}) {
     posed.key_points = {{200, 100, 1}, {far, 100, 1}};
@@ -155,15 +157,15 @@ TEST_F(DrawingTest, ALineGoesToWhereItsEndIsHoweverFar) {
 }
 
 TEST_F(DrawingTest, ABoxThatIsTurnedByNoAngleIsDrawnAsItStands) {
-  Region odd = region("ship");
-  odd.oriented = ReadOriented{130, 100, 60, 40, NAN};
+  FoundObject odd = region("ship");
+  odd.oriented = npu::vision::OrientedBox{130, 100, 60, 40, NAN};
   const auto sprites = of(odd), wanted = of(region("ship"));
   ASSERT_EQ(sprites.size(), wanted.size());
   EXPECT_EQ(sprites.back().x, wanted.back().x);
 }
 
 TEST_F(DrawingTest, AKeyPointThatIsHardlyThereIsNotDrawn) {
-  Region posed = region("crane", 190, 90, 130, 20);
+  FoundObject posed = region("crane", 190, 90, 130, 20);
   posed.skeleton = {{0, 1}};
   posed.key_points = {{200, 100, 1}, {300, 100, 0.29}};
   EXPECT_FALSE(joins(of(posed).back()));
@@ -173,7 +175,7 @@ TEST_F(DrawingTest, AKeyPointThatIsHardlyThereIsNotDrawn) {
 
 TEST_F(DrawingTest, OfManyKeyPointsEachIsSmall) {
   const auto covered = [this](std::size_t count) {
-    Region posed = region("face", 190, 90, 130, 20);
+    FoundObject posed = region("face", 190, 90, 130, 20);
     posed.key_points.assign(count, {200, 100, 1});
     const Sprite dots = of(posed).back();
     return std::accumulate(
@@ -183,7 +185,7 @@ TEST_F(DrawingTest, OfManyKeyPointsEachIsSmall) {
 }
 
 TEST_F(DrawingTest, SeventeenKeyPointsOfOthersAreAPersons) {
-  Region person = region("person", 190, 90, 130, 20);
+  FoundObject person = region("person", 190, 90, 130, 20);
   person.key_points.assign(17, {200, 100, 0});
   person.key_points[15] = {200, 100, 1};
   person.key_points[13] = {300, 100, 1};
@@ -279,10 +281,12 @@ TEST_F(DrawingTest, TakesAnyNumbers) {
                              NAN, INFINITY, -INFINITY, 1e9,   -1e9,   320};
   for (const double one : kNumbers) {
     for (const double other : kNumbers) {
-      Region odd = region("odd", one, other, other, one);
-      odd.oriented = ReadOriented{one, other, other, one, one};
-      odd.key_points = {{one, other, 1}, {other, one, other}, {320, 180, one}};
-      odd.mask = ReadMask{one, other, other, one, 1, 1, {255}};
+      FoundObject odd = region("odd", one, other, other, one);
+      odd.oriented = npu::vision::OrientedBox{one, other, other, one, one};
+      odd.key_points = {{one, other, 1},
+                        {other, one, static_cast<float>(other)},
+                        {320, 180, static_cast<float>(one)}};
+      odd.mask = FoundMask{one, other, other, one, 1, 1, {255}};
       odd.confidence = one;
       Trails::Trail trail;
       trail.points = {{one, other, 0}, {other, one, 1}, {320, 180, 2}};
@@ -332,7 +336,7 @@ TEST(LabelsOfObjects, StandOnOneLine) {
   bool has_others = false;
   for (const std::string name : {"plain", "\xf0\x9d\x92\x9c", "\xe2\xa8\x8c \xe4\xb8\xad"}) {
     drawing.begin(kFrame);
-    Region labelled = region(name);
+    FoundObject labelled = region(name);
     labelled.confidence = 0.5;
     ASSERT_TRUE(drawing.add_label(labelled));
     const auto sprites = drawing.sprites();

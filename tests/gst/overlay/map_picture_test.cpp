@@ -146,7 +146,7 @@ class DrawnMap : public testing::Test {
 };
 
 TEST_F(DrawnMap, CoversItsPlace) {
-  drawing_.add_map(map_, {0.25, 0, 0.75, 0.5});
+  drawing_.add_map(map_, {160, 0, 480, 180});
   ASSERT_EQ(drawing_.sprites().size(), 1U);
   const Sprite& sprite = drawing_.sprites().front();
   EXPECT_EQ(std::vector({sprite.x, sprite.y, sprite.width, sprite.height}),
@@ -159,7 +159,7 @@ TEST_F(DrawnMap, CoversItsPlace) {
 
 // At its own scale: the left three quarters of this one are out of the frame.
 TEST_F(DrawnMap, OfWhatStandsOutOfTheFrameTheRestIsSeen) {
-  drawing_.add_map(map_, {-3, -1, 1, 2});
+  drawing_.add_map(map_, {-1920, -360, 640, 720});
   ASSERT_EQ(drawing_.sprites().size(), 1U);
   const Sprite& sprite = drawing_.sprites().front();
   EXPECT_EQ(std::vector({sprite.x, sprite.y, sprite.width, sprite.height}),

@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "meta/npumeta.h"
-
 #include "element_harness.hpp"
 #include "results.hpp"
 
@@ -16,19 +14,26 @@ namespace gstnpu::test {
 namespace {
 
 constexpr int kWidth = 320, kHeight = 240;
-constexpr const char* kCard = R"({"task":"semantic","labels":["background","cat","dog"]})";
+constexpr FrameArea kWhole{0, 0, kWidth, kHeight};
 
-GstNpuInferenceMeta* attach(const BufferRef& frame, GstStructure* results,
-                            const char* card = kCard) {
-  GstNpuInferenceMeta* meta = gst_buffer_add_npu_inference_meta(frame.get(), "m.xml");
-  meta->results = results;
-  meta->card = g_ref_string_new(card);
-  return meta;
+void attach(const BufferRef& frame, FoundMap map) {
+  add_map(frame.get(), {kWidth, kHeight}, std::move(map), {"background", "cat", "dog"});
+}
+
+FoundMap of_classes(guint columns, guint rows, std::vector<guint16> values,
+                    const FrameArea& area = kWhole) {
+  return {.area = area, .object_id = {}, .classes = {columns, rows, std::move(values)}};
+}
+
+FoundMap of_values(guint columns, guint rows, std::vector<float> values,
+                   const FrameArea& area = kWhole) {
+  return {
+      .area = area, .object_id = {}, .classes = {}, .values = {columns, rows, std::move(values)}};
 }
 
 /// The left half a cat, the right one nothing.
-GstStructure* half_a_cat() {
-  return map_results<guint16>("class-map", 2, 1, {1, 0});
+FoundMap half_a_cat() {
+  return of_classes(2, 1, {1, 0});
 }
 
 std::vector<guint8> bytes_of(GstBuffer* buffer) {
@@ -54,9 +59,9 @@ class NpuOverlayMaps : public testing::Test {
     const BufferRef out = harness_.pull();
     return out ? bytes_of(out.get()) : std::vector<guint8>();
   }
-  std::vector<guint8> drawn_with(GstStructure* results, const char* card = kCard) {
+  std::vector<guint8> drawn_with(FoundMap map) {
     BufferRef frame = gray();
-    attach(frame, results, card);
+    attach(frame, std::move(map));
     return drawn(std::move(frame));
   }
 
@@ -80,36 +85,19 @@ TEST_F(NpuOverlayMaps, DrawsNoneAndNoLegendWhereNotWanted) {
 }
 
 TEST_F(NpuOverlayMaps, DrawsThemWhereTheyAreInTheFrame) {
-  GstStructure* results = map_results<guint16>("class-map", 1, 1, {2});
-  set_edges(results, {0.5, 0.5, 1, 1});
-  const auto picture = drawn_with(results);
+  const auto picture =
+      drawn_with(of_classes(1, 1, {2}, {kWidth / 2.0, kHeight / 2.0, kWidth, kHeight}));
   EXPECT_EQ(pixel_at(picture, 150, 200), kGray);
   EXPECT_NE(pixel_at(picture, 170, 200), kGray);
 }
 
-// Each of two crops has its own map; the frame's is under them.
-TEST_F(NpuOverlayMaps, DrawsThoseOfObjects) {
-  BufferRef frame = gray();
-  GstStructure* of_object = map_results<float>("value-map", 1, 1, {1});
-  set_edges(of_object, {0.5, 0, 1, 1});
-  attach(frame, of_object, R"({"task":"anomaly"})")->is_region = TRUE;
-  attach(frame, map_results<float>("value-map", 1, 1, {1}))->is_region =
-      TRUE;  // nobody knows where
-  attach(frame, half_a_cat());
-  const auto picture = drawn(std::move(frame));
-  EXPECT_NE(pixel_at(picture, 20, 200), kGray);
-  EXPECT_NE(pixel_at(picture, 300, 200), kGray);
-  EXPECT_NE(pixel_at(picture, 300, 200), pixel_at(picture, 20, 200));
-}
-
-TEST_F(NpuOverlayMaps, DrawsThoseOfObjectsOverTheFrames) {
+// Those of objects come behind the frame's.
+TEST_F(NpuOverlayMaps, DrawsOneOverTheOther) {
   g_object_set(harness_.element(), "labels", FALSE, "mask-opacity", 1.0, nullptr);
-  const auto whole = [] { return map_results<guint16>("class-map", 1, 1, {1}); };
+  const auto whole = [] { return of_classes(1, 1, {1}); };
   BufferRef frame = gray();
-  GstStructure* of_object = map_results<guint16>("class-map", 1, 1, {2});
-  set_edges(of_object, {0.5, 0, 1, 1});
-  attach(frame, of_object)->is_region = TRUE;
   attach(frame, whole());
+  attach(frame, of_classes(1, 1, {2}, {kWidth / 2.0, 0, kWidth, kHeight}));
   const auto picture = drawn(std::move(frame)), alone = drawn_with(whole());
   EXPECT_EQ(pixel_at(picture, 20, 200), pixel_at(alone, 20, 200));
   EXPECT_NE(pixel_at(picture, 300, 200), pixel_at(alone, 300, 200));
@@ -126,37 +114,18 @@ TEST_F(NpuOverlayMaps, HaveALegendEach) {
 }
 
 TEST_F(NpuOverlayMaps, DrawsDepthAsHeat) {
-  const auto picture = drawn_with(map_results<float>("value-map", 2, 1, {3, 17}));
+  const auto picture = drawn_with(of_values(2, 1, {3, 17}));
   const auto near = pixel_at(picture, 300, 200), far = pixel_at(picture, 20, 200);
   EXPECT_GT(near[0], near[2]) << "red";
   EXPECT_GT(far[2], far[0]) << "blue";
 }
 
 TEST_F(NpuOverlayMaps, OfAnomaliesDrawsWhatIsNotNormal) {
-  GstStructure* results = map_results<float>("value-map", 2, 1, {0.1F, 0.9F});
-  gst_structure_set(results, "anomaly", G_TYPE_DOUBLE, 0.9, nullptr);
-  const auto picture = drawn_with(results, "");
+  FoundMap map = of_values(2, 1, {0.1F, 0.9F});
+  map.is_anomaly = true;
+  const auto picture = drawn_with(std::move(map));
   EXPECT_EQ(pixel_at(picture, 20, 200), kGray);
   EXPECT_NE(pixel_at(picture, 300, 200), kGray);
-}
-
-TEST_F(NpuOverlayMaps, WhatIsUnlikeItsSizeIsNoMap) {
-  const std::vector<std::pair<guint, guint>> sizes{
-      {3, 1}, {1, 1}, {0, 0}, {0, 2}, {G_MAXUINT, G_MAXUINT}, {1U << 31, 1U << 31}, {2, G_MAXUINT}};
-  for (const auto& [width, height] : sizes) {
-    EXPECT_EQ(drawn_with(map_results<guint16>("class-map", width, height, {1, 1})),
-              bytes_of(gray().get()))
-        << width << "x" << height;
-    EXPECT_EQ(drawn_with(map_results<float>("value-map", width, height, {1, 2})),
-              bytes_of(gray().get()))
-        << width << "x" << height;
-  }
-  EXPECT_EQ(drawn_with(map_results<guint8>("class-map", 1, 1, {1, 0, 1})), bytes_of(gray().get()))
-      << "half a value";
-  EXPECT_EQ(drawn_with(gst_structure_new("results", "class-map", G_TYPE_STRING, "no bytes",
-                                         "class-map-width", G_TYPE_UINT, 8, "class-map-height",
-                                         G_TYPE_UINT, 1, nullptr)),
-            bytes_of(gray().get()));
 }
 
 TEST_F(NpuOverlayMaps, TakesAnyClassesValuesAndPlaces) {
@@ -164,13 +133,9 @@ TEST_F(NpuOverlayMaps, TakesAnyClassesValuesAndPlaces) {
   for (const double one : kNumbers) {
     for (const double other : kNumbers) {
       BufferRef frame = gray();
-      GstStructure* classes = map_results<guint16>("class-map", 2, 2, {0, 1, 65535, 3000});
-      set_edges(classes, {one, one, other, other});
-      attach(frame, classes, "no card");
-      GstStructure* values = map_results<float>(
-          "value-map", 2, 2, {static_cast<float>(one), static_cast<float>(other), NAN, 0});
-      set_edges(values, {other, 0, one, 1});
-      attach(frame, values);
+      attach(frame, of_classes(2, 2, {0, 1, 65535, 3000}, {one, one, other, other}));
+      attach(frame, of_values(2, 2, {static_cast<float>(one), static_cast<float>(other), NAN, 0},
+                              {other, 0, one, 1}));
       EXPECT_EQ(drawn(std::move(frame)).size(), std::size_t{3} * kWidth * kHeight);
     }
   }
@@ -198,7 +163,7 @@ TEST(NpuOverlayMapsAttached, ArePremultiplied) {
   });
   harness.set_caps(caps_of("NV12", kWidth, kHeight));
   BufferRef frame = frame_of("NV12", kWidth, kHeight, 128);
-  attach(frame, map_results<float>("value-map", 3, 1, {0, 1, 1}));
+  attach(frame, of_values(3, 1, {0, 1, 1}));
   ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
   const auto [red, alpha] = middle_of(harness.pull().get());
   EXPECT_EQ(alpha, 128);
@@ -211,7 +176,7 @@ std::vector<bool> changed_chroma(guint16 upper, guint16 lower) {
       "npuoverlay", [](GstElement* element) { g_object_set(element, "labels", FALSE, nullptr); });
   harness.set_caps(caps_of("NV12", kWidth, kHeight));
   BufferRef frame = frame_of("NV12", kWidth, kHeight, 128);
-  attach(frame, map_results<guint16>("class-map", 1, 2, {upper, lower}));
+  attach(frame, of_classes(1, 2, {upper, lower}));
   EXPECT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
   const auto bytes = bytes_of(harness.pull().get());
   std::vector<bool> changed;

@@ -27,6 +27,7 @@ namespace gstnpu::test {
 namespace {
 
 constexpr int kWidth = 320, kHeight = 180;
+constexpr npu::vision::FrameSize kSize{kWidth, kHeight};
 
 // ---- Frames
 
@@ -177,13 +178,6 @@ void add_walkers(GstBuffer* frame, guint index) {
   set_identity(add_object(frame, "three", box(150, 60, 20, 20), 0.7), 4);
 }
 
-GstNpuInferenceMeta* add_results(GstBuffer* frame, GstStructure* results, const char* card) {
-  GstNpuInferenceMeta* meta = gst_buffer_add_npu_inference_meta(frame, "m.xml");
-  meta->results = results;
-  meta->card = g_ref_string_new(card);
-  return meta;
-}
-
 /// A road between lawns under the sky, which is background, and a house.
 void add_classes(GstBuffer* frame, guint) {
   constexpr guint kColumns = 32, kRows = 18;
@@ -194,8 +188,11 @@ void add_classes(GstBuffer* frame, guint) {
     const bool is_road = y > 7 && std::abs(x - 14) < y - 6;
     classes.push_back(is_road ? 1 : is_house ? 3 : y > 8 ? 2 : 0);
   }
-  add_results(frame, map_results("class-map", kColumns, kRows, classes),
-              R"({"task":"semantic","labels":["background","road","lawn","house"]})");
+  add_map(frame, kSize,
+          {.area = {0, 0, kWidth, kHeight},
+           .object_id = {},
+           .classes = {kColumns, kRows, std::move(classes)}},
+          {"background", "road", "lawn", "house"});
 }
 
 /// Adds the depth of hills, where a model saw only a part of the frame.
@@ -206,9 +203,11 @@ void add_depth(GstBuffer* frame, guint) {
     const guint x = i % kColumns, y = i / kColumns;
     values.push_back(static_cast<float>(y + 4 * std::sin(x / 4.0)));
   }
-  GstStructure* results = map_results("value-map", kColumns, kRows, values);
-  set_edges(results, box(101, 41, 120, 90));
-  add_results(frame, results, R"({"task":"depth"})");
+  add_map(frame, kSize,
+          {.area = {101, 41, 221, 131},
+           .object_id = {},
+           .classes = {},
+           .values = {kColumns, kRows, std::move(values)}});
 }
 
 /// One walks over the line into the zone.

@@ -4,8 +4,12 @@
 #include <gst/gst.h>
 #include <gst/video/gstvideometa.h>
 
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "answers/frame_answer.hpp"
 
 namespace gstnpu::test {
 
@@ -76,16 +80,14 @@ inline void add_mask(GstVideoRegionOfInterestMeta* object, const Edges& edges, g
   gst_video_region_of_interest_meta_add_param(object, mask);
 }
 
-/// Results of an inference for a whole frame: `field` is "class-map" with values of guint16 or
-/// "value-map" with those of float.
-template <typename Value>
-GstStructure* map_results(const std::string& field, guint columns, guint rows,
-                          const std::vector<Value>& values) {
-  GstStructure* results =
-      gst_structure_new("results", (field + "-width").c_str(), G_TYPE_UINT, columns,
-                        (field + "-height").c_str(), G_TYPE_UINT, rows, nullptr);
-  set_bytes(results, field, values);
-  return results;
+/// Puts a map on a frame beside what is there, whose size is that of the answer.
+inline void add_map(GstBuffer* buffer, npu::vision::FrameSize frame, FoundMap map,
+                    std::vector<std::string> labels = {}) {
+  const auto before = answer_on(buffer);
+  FrameAnswer answer = before ? *before : FrameAnswer{.frame = frame};
+  map.labels = std::make_shared<const std::vector<std::string>>(std::move(labels));
+  answer.maps.push_back(std::move(map));
+  put_answer(buffer, std::make_shared<FrameAnswer>(std::move(answer)));
 }
 
 }  // namespace gstnpu::test

@@ -13,14 +13,15 @@ namespace {
 constexpr gint64 kFrame_us = 40000;  // 25 a second
 constexpr const char* kDot = " \u00b7 ";
 
-std::vector<Region> objects(std::initializer_list<const char*> labels) {
-  std::vector<Region> regions;
+std::vector<FoundObject> objects(std::initializer_list<const char*> labels) {
+  std::vector<FoundObject> regions;
   for (const char* label : labels) regions.push_back({.label = label});
   return regions;
 }
 
 /// The line after so many frames, each of which was inferred in 8 ms.
-std::string line_after(int frames, Statistics* statistics, const std::vector<Region>& regions) {
+std::string line_after(int frames, Statistics* statistics,
+                       const std::vector<FoundObject>& regions) {
   for (int i = 0; i < frames; ++i) statistics->count(i * kFrame_us, 8000000, regions);
   return statistics->line();
 }

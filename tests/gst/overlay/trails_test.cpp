@@ -9,9 +9,9 @@
 namespace gstnpu {
 namespace {
 
-Region at(guint64 id, double x, double y) {
-  Region region{.x = x - 10, .y = y - 20, .width = 20, .height = 20};
-  region.tracking_id = id;
+FoundObject at(guint64 id, double x, double y) {
+  FoundObject region{.x = x - 10, .y = y - 20, .width = 20, .height = 20};
+  region.identity = Identity{id};
   return region;
 }
 
@@ -20,7 +20,7 @@ class TrailsTest : public testing::Test {
   /// Moves an object to the right by 10 pixels a second.
   void walk(double from, double to) {
     for (double second = from; second <= to; second += 0.5) {
-      const std::vector<Region> regions{at(7, 10 * second, 50)};
+      const std::vector<FoundObject> regions{at(7, 10 * second, 50)};
       trails_.update(second, 2, 2, Anchor::kBottom, regions);
     }
   }
@@ -42,7 +42,7 @@ TEST_F(TrailsTest, FollowTheFootPointForTheirLength) {
 }
 
 TEST_F(TrailsTest, FollowTheMiddle) {
-  const std::vector<Region> regions{at(7, 30, 50)};
+  const std::vector<FoundObject> regions{at(7, 30, 50)};
   trails_.update(0, 2, 2, Anchor::kCenter, regions);
   EXPECT_EQ(trails_.trails().at(7).points.back().y, 40);
 }
@@ -64,24 +64,24 @@ TEST_F(TrailsTest, BeginAnewWhereTimeGoesBack) {
 // A detector's box trembles.
 TEST_F(TrailsTest, AnObjectThatStandsStillHasNone) {
   for (int i = 0; i < 50; ++i) {
-    const std::vector<Region> regions{at(7, 100 + i % 2, 50)};
+    const std::vector<FoundObject> regions{at(7, 100 + i % 2, 50)};
     trails_.update(i / 50.0, 2, 2, Anchor::kBottom, regions);
   }
   EXPECT_EQ(points_of(7), 1U);
 }
 
 TEST_F(TrailsTest, NeedAnIdentity) {
-  Region region = at(7, 30, 50);
-  region.tracking_id.reset();
-  trails_.update(0, 2, 2, Anchor::kBottom, std::vector<Region>{region});
+  FoundObject region = at(7, 30, 50);
+  region.identity.reset();
+  trails_.update(0, 2, 2, Anchor::kBottom, std::vector<FoundObject>{region});
   EXPECT_TRUE(trails_.trails().empty());
 }
 
 TEST_F(TrailsTest, TakeAnyNumbersAndRemember) {
   for (guint64 i = 0; i < 3000; ++i) {
     const double number = static_cast<double>(i);
-    std::vector<Region> regions{at(i, number, 50), at(7777, 5 * number, 50), at(8888, NAN, 5),
-                                at(9999, 5, std::numeric_limits<double>::infinity())};
+    std::vector<FoundObject> regions{at(i, number, 50), at(7777, 5 * number, 50), at(8888, NAN, 5),
+                                     at(9999, 5, std::numeric_limits<double>::infinity())};
     trails_.update(number / 3000, 2, 2, Anchor::kBottom, regions);
   }
   EXPECT_LE(trails_.trails().size(), 1000U);

@@ -3,14 +3,23 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "support/foreign_locale.hpp"
 
 namespace gstnpu {
 namespace {
 
-Region car() {
-  Region region;
+std::shared_ptr<const FrameAnswer> answer_of(std::vector<FoundObject> objects) {
+  FrameAnswer answer;
+  answer.objects = std::move(objects);
+  return std::make_shared<FrameAnswer>(std::move(answer));
+}
+
+FoundObject car() {
+  FoundObject region;
   region.label = "car";
   region.label_id = 2;
   region.confidence = 0.75;
@@ -35,7 +44,7 @@ FrameRecord record() {
 
 TEST(DlstreamerJson, HasObjectsAsGvametaconvertDoes) {
   FrameRecord frame = record();
-  frame.regions = {car()};
+  frame.answer = answer_of({car()});
   EXPECT_EQ(to_dlstreamer_line(frame),
             R"({"objects":[{"detection":{"bounding_box":{"x_max":0.187891,"x_min":0.124609,)"
             R"("y_max":0.125,"y_min":0.083333},"confidence":0.75,"label":"car","label_id":2},)"
@@ -54,11 +63,11 @@ TEST(DlstreamerJson, HasNoObjectsWhereNothingWasFound) {
 TEST(DlstreamerJson, HasNoPixelsOfWhatIsNoNumber) {
   FrameRecord frame = record();
   frame.size.reset();
-  Region region = car();
+  FoundObject region = car();
   region.x = std::numeric_limits<double>::quiet_NaN();
   region.y = -1e17;
   region.height = std::numeric_limits<double>::infinity();
-  frame.regions = {region};
+  frame.answer = answer_of({region});
   EXPECT_EQ(to_dlstreamer_line(frame),
             R"({"objects":[{"detection":{"confidence":0.75,"label":"car","label_id":2},)"
             R"("h":null,"region_id":7,"roi_type":"car","w":null,"x":null,"y":null}],)"
@@ -69,10 +78,10 @@ TEST(DlstreamerJson, HasNoPixelsOfWhatIsNoNumber) {
 TEST(DlstreamerJson, HasTheIdentityAndTheClassesOfAnObject) {
   FrameRecord frame = record();
   frame.size.reset();
-  Region region = car();
-  region.tracking_id = 12;
+  FoundObject region = car();
+  region.identity = Identity{12};
   region.classes = {{"red", 3, 0.5}, {"van", {}, {}}};
-  frame.regions = {region};
+  frame.answer = answer_of({region});
   EXPECT_EQ(to_dlstreamer_line(frame),
             R"({"objects":[{"classification":{"confidence":0.5,"label":"red","label_id":3},)"
             R"("classification_2":{"label":"van"},)"
@@ -86,12 +95,12 @@ TEST(DlstreamerJson, HasTheIdentityAndTheClassesOfAnObject) {
 TEST(DlstreamerJson, HasClassesByWhatTheyAreOf) {
   FrameRecord frame = record();
   frame.size.reset();
-  Region region = car();
+  FoundObject region = car();
   region.classes = {{"red", 3, 0.5, "colors.xml", "color"},
                     {"van", 0, 0.75, "types.xml"},
                     {"blue", 1, 0.25, "", "color"},
                     {"odd", 1, 0.25, "", "w"}};
-  frame.regions = {region};
+  frame.answer = answer_of({region});
   EXPECT_EQ(to_dlstreamer_line(frame),
             R"({"objects":[{"classification":{"confidence":0.75,"label":"van","label_id":0,)"
             R"("model":{"name":"types.xml"}},"color":{"confidence":0.5,"label":"red","label_id":3,)"
@@ -106,7 +115,9 @@ TEST(DlstreamerJson, HasClassesByWhatTheyAreOf) {
 
 TEST(DlstreamerJson, HasTheClassesOfTheFrameAsAnObject) {
   FrameRecord frame = record();
-  frame.results.classes = {{"cat", 1, 0.5, "models/net.xml"}};
+  FrameAnswer answer;
+  answer.classes = {{"cat", 1, 0.5, "models/net.xml"}};
+  frame.answer = std::make_shared<FrameAnswer>(std::move(answer));
   EXPECT_EQ(to_dlstreamer_line(frame),
             R"({"objects":[{"classification":{"confidence":0.5,"label":"cat","label_id":1,)"
             R"("model":{"name":"models/net.xml"}},"h":480,"w":640,"x":0,"y":0}],)"
@@ -132,8 +143,9 @@ TEST(DlstreamerJson, HasSourceTimeAndTensorsWhereAsked) {
 
 TEST(DlstreamerJson, IsTheSameInEveryLocaleAndUtf8) {
   FrameRecord frame = record();
-  frame.regions = {car()};
-  frame.regions[0].label = "c\xff";
+  FoundObject odd = car();
+  odd.label = "c\xff";
+  frame.answer = answer_of({odd});
   const std::string expected = to_dlstreamer_line(frame);
   EXPECT_NE(expected.find("\"roi_type\":\"c\xEF\xBF\xBD\""), std::string::npos) << expected;
   const npu::test::ForeignNumbers german;

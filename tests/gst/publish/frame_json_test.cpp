@@ -4,19 +4,27 @@
 
 #include "support/foreign_locale.hpp"
 
+#include "said.hpp"
+
 namespace gstnpu {
 namespace {
+
+std::shared_ptr<const FrameAnswer> answer_of(std::vector<FoundObject> objects) {
+  FrameAnswer answer;
+  answer.objects = std::move(objects);
+  return std::make_shared<FrameAnswer>(std::move(answer));
+}
 
 FrameRecord record() {
   FrameRecord record;
   record.frame = 1234567;
   record.size = npu::vision::FrameSize{1920, 1080};
   record.inference_ns = 1'234'567;
-  Region region;
+  FoundObject region;
   region.label = "cat";
   region.confidence = 0.875F;
   region.x = 1234.5;
-  record.regions = {region};
+  record.answer = answer_of({region});
   record.tensors = {{{.name = "out", .type = "f32", .shape = {1, 84, 8400}}}};
   return record;
 }
@@ -37,9 +45,9 @@ TEST(FrameJson, IsTheSameInEveryLocale) {
 
 TEST(FrameJson, HasClassesUnderTheirObject) {
   FrameRecord with_classes;
-  with_classes.regions = {
-      {.label = "car", .width = 8, .height = 9, .classes = {{"red", 2, 0.75}, {"van", {}, {}}}},
-      {.label = "bus", .width = 8, .height = 9}};
+  with_classes.answer = answer_of(
+      {{.label = "car", .width = 8, .height = 9, .classes = {{"red", 2, 0.75}, {"van", {}, {}}}},
+       {.label = "bus", .width = 8, .height = 9}});
   const std::string line = to_json_line(with_classes);
   EXPECT_NE(
       line.find(R"("h":9.0,"classifications":[{"label":"red","label_id":2,"confidence":0.75},)"
@@ -74,8 +82,7 @@ TEST(FrameJson, HasTheResultsOfEachModelOfTheFrame) {
 std::string line_with_maps(GstBuffer* buffer) {
   constexpr npu::vision::FrameSize kFrame{64, 32};
   FrameRecord record = read_frame(buffer, kFrame, false);
-  MapModels models;
-  record.maps = read_map_records(buffer, record.regions, &models);
+  record.maps = map_records_of(*record.answer);
   return to_json_line(record);
 }
 
@@ -87,7 +94,6 @@ TEST(FrameJson, HasMapsInAFewWords) {
   const npu::vision::ModelCard card{.labels = {"sky", "road"}};
   for (const npu::vision::Answer& answer : {classes, depth}) {
     GstNpuInferenceMeta* meta = gst_buffer_add_npu_inference_meta(buffer, "map.xml");
-    meta->card = g_ref_string_new(card.to_json().c_str());
     attach_to_frame(buffer, meta, answer, card, {64, 32});
   }
   const std::string line = line_with_maps(buffer);
@@ -116,8 +122,11 @@ TEST(FrameJson, HasTheMapOfAnObjectUnderIt) {
     meta->is_region = TRUE;
     meta->object_id = id;
     const npu::vision::ModelCard card{.task = npu::vision::Task::kAnomaly};
-    meta->card = g_ref_string_new(card.to_json().c_str());
-    attach_to_object(buffer, meta, answer, card, {64, 32}, {0.125, 0.25, 0.375, 0.75});
+    meta->region_x = meta->region_y = 8;
+    meta->region_w = meta->region_h = 16;
+    meta->model_width = meta->model_height = 16;
+    meta->offset_x = meta->offset_y = -8;
+    attach_to_object(buffer, meta, answer, card, {64, 32});
   }
   const std::string line = line_with_maps(buffer);
   gst_buffer_unref(buffer);
@@ -133,10 +142,10 @@ TEST(FrameJson, TellsOfAMapWithoutNumbersThatItHasNone) {
   record.maps = {{.type = "depth",
                   .columns = 1,
                   .rows = 1,
-                  .place = {},
+                  .area = {},
                   .classes = {},
                   .range = {},
-                  .region = {}}};
+                  .object = {}}};
   const std::string line = to_json_line(record);
   EXPECT_NE(line.find(R"("x":null,"y":null,"w":null,"h":null,"min":null,"max":null,"mean":null)"),
             std::string::npos)

@@ -2,9 +2,10 @@
 #include <gst/video/gstvideometa.h>
 #include <gtest/gtest.h>
 
-#include "analytics/answer_meta.hpp"
 #include "common/refs.hpp"
 #include "publish/frame_json.hpp"
+
+#include "said.hpp"
 
 #ifdef GST_NPU_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
@@ -60,9 +61,9 @@ TEST(OthersResults, OfDlStreamerKeepWhatTheyAreOf) {
             "layer, label=(string)red, attribute_name=(string)color, model_name=(string)net;");
   add_param(region, "type, label=(string)van;");
   add_param(region, "classification, label=(string)old;");
-  const std::vector<Region> regions = read_regions(buffer.get(), kFrame);
+  const std::vector<FoundObject> regions = objects_on(buffer.get(), kFrame);
   ASSERT_EQ(regions.size(), 1U);
-  const std::vector<ReadClass>& classes = regions[0].classes;
+  const std::vector<FoundClass>& classes = regions[0].classes;
   ASSERT_EQ(classes.size(), 3U);
   EXPECT_EQ(classes[0].attribute, "color");
   EXPECT_EQ(classes[0].model, "net");
@@ -76,10 +77,11 @@ TEST(OthersResults, ATrackBelowZeroIsNone) {
   for (const char* id : {"object_id, id=(int)-1;", "object_id, id=(int)0;"}) {
     add_param(add_region(buffer, "car"), id);
   }
-  const std::vector<Region> regions = read_regions(buffer.get(), kFrame);
+  const std::vector<FoundObject> regions = objects_on(buffer.get(), kFrame);
   ASSERT_EQ(regions.size(), 2U);
-  EXPECT_FALSE(regions[0].tracking_id);
-  EXPECT_EQ(regions[1].tracking_id, 0U);
+  EXPECT_FALSE(regions[0].identity);
+  ASSERT_TRUE(regions[1].identity);
+  EXPECT_EQ(regions[1].identity->id, 0U);
 }
 
 // ---- The contract of DL Streamer, field by field
@@ -178,7 +180,7 @@ TEST(AttachToObject, WhatIsSaidOfItIsRead) {
   answer.anomaly = 0.25F;
   answer.embedding = {0.6F, 0.8F};
   attach_to_region(buffer, answer, card());
-  const std::vector<Region> regions = read_regions(buffer.get(), kFrame);
+  const std::vector<FoundObject> regions = objects_on(buffer.get(), kFrame);
   ASSERT_EQ(regions.size(), 1U);
   EXPECT_EQ(regions[0].anomaly, 0.25);
   EXPECT_EQ(regions[0].embedding, (std::vector<float>{0.6F, 0.8F}));
@@ -279,7 +281,7 @@ TEST_F(OthersAnalytics, AreToldOnceWhereARegionIsOfThem) {
   add_object("bus", 300, 0.5F);
   const GstAnalyticsODMtd object = add_object("car", 80, 0.75F);
   add_region(buffer_, "car")->id = static_cast<gint>(object.id);
-  const std::vector<Region> regions = read_regions(buffer_.get(), kFrame);
+  const std::vector<FoundObject> regions = objects_on(buffer_.get(), kFrame);
   ASSERT_EQ(regions.size(), 2U);
   EXPECT_EQ(regions[0].label, "car");
   EXPECT_EQ(regions[0].confidence, 0.75);
@@ -289,7 +291,7 @@ TEST_F(OthersAnalytics, AreToldOnceWhereARegionIsOfThem) {
 TEST_F(OthersAnalytics, AreApartFromARegionThatHasTheIdByChance) {
   const GstAnalyticsODMtd object = add_object("car", 300, 0.75F);
   add_region(buffer_, "car")->id = static_cast<gint>(object.id);
-  EXPECT_EQ(read_regions(buffer_.get(), kFrame).size(), 2U);
+  EXPECT_EQ(objects_on(buffer_.get(), kFrame).size(), 2U);
 }
 
 TEST_F(OthersAnalytics, OfNputensordecAreToldOnce) {
@@ -299,7 +301,7 @@ TEST_F(OthersAnalytics, OfNputensordecAreToldOnce) {
   npu::vision::Answer answer;
   answer.classes = {{1, 0.5F}};
   attach_to_region(buffer, answer, card());
-  const std::vector<Region> regions = read_regions(buffer.get(), kFrame);
+  const std::vector<FoundObject> regions = objects_on(buffer.get(), kFrame);
   ASSERT_EQ(regions.size(), 1U);
   EXPECT_EQ(regions[0].classes.size(), 1U);
   EXPECT_EQ(regions[0].x, 79.75);
@@ -311,10 +313,10 @@ TEST_F(OthersAnalytics, MayBeTurned) {
   gst_analytics_relation_meta_add_oriented_od_mtd(relations_, g_quark_from_string("ship"), 80, 40,
                                                   40, 20, static_cast<gfloat>(G_PI / 2), 0.5F,
                                                   &object);
-  const std::vector<Region> regions = read_regions(buffer_.get(), kFrame);
+  const std::vector<FoundObject> regions = objects_on(buffer_.get(), kFrame);
   ASSERT_EQ(regions.size(), 1U);
   ASSERT_TRUE(regions[0].oriented);
-  EXPECT_EQ(regions[0].oriented->x, 100);
+  EXPECT_EQ(regions[0].oriented->center_x, 100);
   EXPECT_EQ(regions[0].oriented->width, 40);
   EXPECT_NEAR(regions[0].x, 90, 1e-4);
   EXPECT_NEAR(regions[0].height, 40, 1e-4);
@@ -354,7 +356,7 @@ TEST_F(OthersMasks, AreRead) {
 // Its last row would be far behind the memory.
 TEST_F(OthersMasks, AreLeftOutWhereTheyAreLargerThanTheirMemory) {
   add_mask(1 << 20);
-  const std::vector<Region> regions = read_regions(buffer_.get(), kFrame);
+  const std::vector<FoundObject> regions = objects_on(buffer_.get(), kFrame);
   ASSERT_EQ(regions.size(), 1U);
   EXPECT_FALSE(regions[0].mask);
 }

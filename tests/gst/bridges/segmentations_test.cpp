@@ -1,14 +1,13 @@
 // Masks and maps of classes: what GstAnalytics has of them, and that nobody reads them twice.
-#include "analytics/relation_writer.hpp"
-
 #include <gtest/gtest.h>
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "analytics/map_meta.hpp"
 #include "common/refs.hpp"
+
+#include "said.hpp"
 
 #ifdef GST_NPU_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
@@ -59,7 +58,7 @@ Buffer frame_of(const npu::vision::Answer& answer) {
 /// The objects' masks, one after the other.
 std::vector<std::vector<guint8>> masks_read(const Buffer& buffer) {
   std::vector<std::vector<guint8>> masks;
-  for (const Region& region : read_regions(buffer.get(), kFrame)) {
+  for (const FoundObject& region : objects_on(buffer.get(), kFrame)) {
     masks.push_back(region.mask ? region.mask->values : std::vector<guint8>());
   }
   return masks;
@@ -75,12 +74,21 @@ TEST(Masks, AreReadOnce) {
 
 TEST(MapsOfClasses, AreReadOnceAndAreNoClassesOfTheFrame) {
   const Buffer buffer = frame_of(with_map(1));
-  EXPECT_EQ(read_maps(buffer.get()).size(), 1U);
-  EXPECT_TRUE(read_results(buffer.get()).classes.empty());
-  EXPECT_TRUE(read_regions(buffer.get(), kFrame).empty());
+  const auto answer = read_answer(buffer.get(), kFrame);
+  EXPECT_EQ(answer->maps.size(), 1U);
+  EXPECT_TRUE(answer->classes.empty());
+  EXPECT_TRUE(objects_on(buffer.get(), kFrame).empty());
 }
 
 #if defined(GST_NPU_HAVE_ANALYTICS) && GST_CHECK_VERSION(1, 25, 0)
+
+/// A map of 6x2 places, whose right half is that one.
+npu::vision::Answer wide_map(guint16 last) {
+  npu::vision::Answer answer;
+  answer.class_map = {6, 2, {9, 9, 9, 0, 1, 0, 9, 9, 9, 0, 0, last}};
+  return answer;
+}
+
 /// A segmentation as other elements see it.
 struct Segments {
   guint id = 0;
@@ -172,7 +180,7 @@ TEST(MasksInAnalytics, AreContainedByTheirObjects) {
   const Buffer buffer = frame_of(with_masks());
   const std::vector<Segments> all = segments_of(buffer.get());
   ASSERT_EQ(all.size(), 2U);  // one has no pixel
-  const std::vector<Region> regions = read_regions(buffer.get(), kFrame);
+  const std::vector<FoundObject> regions = objects_on(buffer.get(), kFrame);
   ASSERT_EQ(regions.size(), kObjects);
   for (std::size_t i = 0; i < all.size(); ++i) {
     EXPECT_EQ(all[i].object, regions[i].analytics_id);
@@ -264,14 +272,18 @@ Buffer object_with_map(guint16 last, bool by_region) {
   npu::vision::Answer object;
   object.objects = {{320, 0, 640, 480, 0.75F, 0, {}}};
   attach_to_frame(buffer.get(), add_inference(buffer), object, card(), kFrame);
-  const gint id = read_regions(buffer.get(), kFrame).at(0).meta->id;
+  const gint id = objects_on(buffer.get(), kFrame).at(0).id();
   if (!by_region) {
     remove_regions(buffer.get());
   }
   GstNpuInferenceMeta* meta = add_inference(buffer);
   meta->is_region = TRUE;
   meta->object_id = id;
-  attach_to_object(buffer.get(), meta, with_map(last), card(), kFrame, {.left = 0.5});
+  meta->model_width = kFrame.width;
+  meta->model_height = kFrame.height;
+  meta->region_x = meta->region_w = kFrame.width / 2;
+  meta->region_h = kFrame.height;
+  attach_to_object(buffer.get(), meta, wide_map(last), card(), kFrame);
   return buffer;
 }
 
@@ -280,7 +292,7 @@ TEST(MapsInAnalytics, OfObjectsAreContainedAndCoverThem) {
     const Buffer buffer = object_with_map(1, by_region);
     const std::vector<Segments> all = segments_of(buffer.get());
     ASSERT_EQ(all.size(), 1U);
-    EXPECT_EQ(all[0].object, read_regions(buffer.get(), kFrame).at(0).analytics_id);
+    EXPECT_EQ(all[0].object, objects_on(buffer.get(), kFrame).at(0).analytics_id);
     EXPECT_EQ(all[0].x, 320);
     EXPECT_EQ(all[0].y, 0);
     EXPECT_EQ(all[0].width, 320U);
@@ -296,7 +308,7 @@ TEST(MapsInAnalytics, OfOneClassAreNoMasks) {
   attach_to_frame(buffer.get(), add_inference(buffer), with_masks(), card(), kFrame);
   GstNpuInferenceMeta* meta = add_inference(buffer);
   meta->is_region = TRUE;
-  meta->object_id = read_regions(buffer.get(), kFrame).at(2).meta->id;
+  meta->object_id = objects_on(buffer.get(), kFrame).at(2).id();
   attach_to_object(buffer.get(), meta, map, card(), kFrame);
   remove_regions(buffer.get());
   EXPECT_EQ(segments_of(buffer.get()).size(), 3U);

@@ -1,40 +1,9 @@
-#include "map_models.hpp"
+#include "map_contents.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
-#include <utility>
-
-#include <npuvision/model_card.hpp>
 
 namespace gstnpu {
-namespace {
-
-constexpr std::size_t kMostModels = 16;
-
-MapModel model_of(const std::string& card) {
-  if (card.empty()) return {};
-  try {
-    npu::vision::ModelCard read = npu::vision::ModelCard::from_json(card);
-    return {std::move(read.labels), read.task == npu::vision::Task::kAnomaly ||
-                                        read.family == npu::vision::Family::kAnomaly};
-  } catch (const std::exception&) {
-    return {};  // of another version
-  }
-}
-
-}  // namespace
-
-const MapModel& MapModels::of(const char* card) {
-  std::string key = card ? card : "";
-  const auto known = known_.find(key);
-  if (known != known_.end()) return known->second;
-  if (known_.size() == kMostModels) {
-    known_.clear();
-  }
-  MapModel model = model_of(key);
-  return known_.emplace(std::move(key), std::move(model)).first->second;
-}
 
 std::map<guint16, std::size_t> counted(const std::vector<guint16>& values) {
   std::map<guint16, std::size_t> counts;

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "answer_meta.hpp"
+#include "frame_answer.hpp"
 
 namespace gstnpu {
 
@@ -21,9 +21,9 @@ inline GType anchor_type() {
 }
 
 /// Frame pixels.
-inline std::pair<double, double> point_of(const Region& region, Anchor anchor) {
+inline std::pair<double, double> point_of(const FoundObject& object, Anchor anchor) {
   const double down = anchor == Anchor::kBottom ? 1 : 0.5;
-  return {region.x + region.width / 2, region.y + region.height * down};
+  return {object.x + object.width / 2, object.y + object.height * down};
 }
 
 }  // namespace gstnpu

@@ -10,7 +10,7 @@
 
 #include <npuvision/answer.hpp>
 
-#include "common/refs.hpp"
+#include "refs.hpp"
 
 namespace gstnpu {
 

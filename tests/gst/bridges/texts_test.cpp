@@ -1,6 +1,4 @@
 // Text that models read: it travels with frames, and leaves nothing in the process.
-#include "analytics/answer_meta.hpp"
-
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -8,6 +6,8 @@
 #include <vector>
 
 #include "common/refs.hpp"
+
+#include "said.hpp"
 
 #ifdef GST_NPU_HAVE_ANALYTICS
 #include <gst/analytics/analytics.h>
@@ -63,18 +63,18 @@ TEST(TextOfAFrame, IsReadAndInternsNothing) {
                         [](const std::string& text) {
                           const Buffer buffer(gst_buffer_new());
                           say_of_frame(buffer, text_answer(text));
-                          const FrameResults results = read_results(buffer.get());
-                          ASSERT_EQ(results.classes.size(), 1U);
-                          EXPECT_EQ(results.classes[0].label, text);
-                          EXPECT_FALSE(results.classes[0].label_id);
-                          EXPECT_EQ(results.classes[0].confidence, 0.75);
+                          const auto results = read_answer(buffer.get(), kFrame);
+                          ASSERT_EQ(results->classes.size(), 1U);
+                          EXPECT_EQ(results->classes[0].label, text);
+                          EXPECT_FALSE(results->classes[0].label_id);
+                          EXPECT_EQ(results->classes[0].confidence, 0.75);
                         }),
             0U);
 }
 
 /// Reads the first region's skeleton.
 std::optional<npu::vision::Skeleton> skeleton_read(const Buffer& buffer) {
-  return read_regions(buffer.get(), kFrame).at(0).skeleton;
+  return objects_on(buffer.get(), kFrame).at(0).skeleton;
 }
 
 TEST(KeyPointsOfARegion, ComeWithTheCardsSkeleton) {
@@ -114,9 +114,9 @@ TEST(TextOfARegion, IsReadAndInternsNothing) {
                     npu::vision::Answer plate;
                     plate.objects.push_back({.left = 80, .top = 40, .right = 120, .bottom = 60});
                     say_of_frame(buffer, plate);
-                    say_of_object(buffer, read_regions(buffer.get(), kFrame).at(0).meta->id,
+                    say_of_object(buffer, objects_on(buffer.get(), kFrame).at(0).id(),
                                   text_answer(text));
-                    const std::vector<Region> regions = read_regions(buffer.get(), kFrame);
+                    const std::vector<FoundObject> regions = objects_on(buffer.get(), kFrame);
                     ASSERT_EQ(regions.size(), 1U);
                     ASSERT_EQ(regions[0].classes.size(), 1U);
                     EXPECT_EQ(regions[0].classes[0].label, text);
@@ -140,7 +140,7 @@ TEST(TextOfAnAnalyticsObject, IsReadAndInternsNothing) {
                         [](const std::string& text) {
                           const Buffer buffer(gst_buffer_new());
                           say_of_object(buffer, add_object(buffer, 80), text_answer(text));
-                          const std::vector<Region> regions = read_regions(buffer.get(), kFrame);
+                          const std::vector<FoundObject> regions = objects_on(buffer.get(), kFrame);
                           ASSERT_EQ(regions.size(), 1U);
                           ASSERT_EQ(regions[0].classes.size(), 1U);
                           EXPECT_EQ(regions[0].classes[0].label, text);
@@ -158,7 +158,7 @@ TEST(AnAnalyticsObject, KeepsItsClassesBesideItsText) {
   answer.anomaly = 0.25F;
   answer.embedding = {0.6F, 0.8F};
   say_of_object(buffer, id, answer);
-  const std::vector<Region> regions = read_regions(buffer.get(), kFrame);
+  const std::vector<FoundObject> regions = objects_on(buffer.get(), kFrame);
   ASSERT_EQ(regions.size(), 1U);
   ASSERT_EQ(regions[0].classes.size(), 2U);
   EXPECT_EQ(regions[0].classes[0].label, "class 2");
@@ -170,7 +170,7 @@ TEST(AnAnalyticsObject, KeepsItsClassesBesideItsText) {
 TEST(AnAnalyticsObject, DoesNotGetTheTextOfAnother) {
   const Buffer buffer(gst_buffer_new());
   say_of_object(buffer, add_object(buffer, 80) + 7, text_answer("AB 12"));
-  const std::vector<Region> regions = read_regions(buffer.get(), kFrame);
+  const std::vector<FoundObject> regions = objects_on(buffer.get(), kFrame);
   ASSERT_EQ(regions.size(), 1U);
   EXPECT_TRUE(regions[0].classes.empty());
 }
@@ -196,7 +196,7 @@ TEST(LabelsOfRegions, AreNotInternedByReading) {
             gst_video_region_of_interest_meta_add_param(
                 region,
                 gst_structure_new("detection", "label", G_TYPE_STRING, label.c_str(), nullptr));
-            EXPECT_EQ(read_regions(buffer.get(), kFrame).at(0).label, label);
+            EXPECT_EQ(objects_on(buffer.get(), kFrame).at(0).label, label);
           }),
       0U);
 }

@@ -1,0 +1,61 @@
+#include "missing_answers.hpp"
+
+#include <string>
+
+#include "meta/npumeta.h"
+
+#include "bus.hpp"
+#include "upstream.hpp"
+
+namespace gstnpu {
+namespace {
+
+enum class Missing { kNothing, kDecoder, kAnswer };
+
+/// Tensors stay, whatever becomes of the frame, and so does what is known of their inference.
+Missing missing_on(GstBuffer* buffer) {
+  if (gst_npu_buffer_has_answer(buffer)) return Missing::kNothing;
+  const guint count = gst_npu_buffer_get_num_tensors(buffer);
+  for (guint i = 0; i < count; ++i) {
+    const auto* origin =
+        gst_buffer_get_npu_inference_origin(buffer, gst_npu_buffer_get_tensor_inference(buffer, i));
+    if (origin && origin->is_decoded) return Missing::kAnswer;
+    if (origin && !origin->is_region) return Missing::kDecoder;
+  }
+  return Missing::kNothing;
+}
+
+/// An element in between may have decoded the tensors: GStreamer's own decoders have such names.
+bool has_nothing_but_an_inference_in_front(GstElement* element) {
+  for (const auto& before : elements_in_front_of(element)) {
+    if (factory_of(before.get()).find("tensordec") != std::string_view::npos) return false;
+    if (infers(before.get())) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void MissingAnswers::look_for_lost(GstElement* element, GstBuffer* buffer) {
+  if (is_settled_ || missing_on(buffer) != Missing::kAnswer) return;
+  is_settled_ = true;
+  post_warning(element,
+               "what nputensordec found is gone from the frames: an element behind it changes "
+               "them and does not tell how, as videocrop, videobox and videoflip do before "
+               "GStreamer 1.28. Put " +
+                   std::string(factory_of(element)) + " in front of that element");
+}
+
+void MissingAnswers::look_at(GstElement* element, GstBuffer* buffer) {
+  look_for_lost(element, buffer);
+  if (is_settled_ || missing_on(buffer) != Missing::kDecoder) return;
+  is_settled_ = true;
+  if (has_nothing_but_an_inference_in_front(element)) {
+    post_warning(element,
+                 "the frames come with tensors that nobody has decoded: put nputensordec in front "
+                 "of " +
+                     std::string(factory_of(element)));
+  }
+}
+
+}  // namespace gstnpu

@@ -1,0 +1,64 @@
+// Warnings of elements about frames that lack what nputensordec finds.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "hand_made_frames.hpp"
+#include "needs_element.hpp"
+
+namespace {
+
+using gstnpu_test::ElementHarness;
+using gstnpu_test::frame_with;
+using gstnpu_test::Owned;
+
+const char* const kCaps = "video/x-raw,format=NV12,width=64,height=32,framerate=10/1";
+
+/// As an element leaves it that drops what depends on the frame's size.
+Owned<GstBuffer> changed_frame(bool is_decoded) {
+  Owned<GstBuffer> frame = frame_with({gstnpu_test::yolo_tensor({{8, 8, 4, 4, 0.9F}})});
+  GstNpuInferenceMeta* meta = gst_buffer_add_npu_inference_meta(frame.get(), "net.xml");
+  meta->is_decoded = is_decoded;
+  gst_buffer_keep_npu_inference_origin(frame.get(), meta);
+  gst_buffer_remove_meta(frame.get(), &meta->meta);
+  return frame;
+}
+
+class MissingAnswers : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    const std::string line = GetParam(), name = line.substr(0, line.find(' '));
+    NEEDS_ELEMENT(name.c_str());
+  }
+};
+
+TEST_P(MissingAnswers, AreToldOnce) {
+  ElementHarness harness(GetParam(), kCaps);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(harness.push(changed_frame(true)), GST_FLOW_OK);
+  }
+  const std::string warning = harness.message(GST_MESSAGE_WARNING);
+  EXPECT_NE(warning.find("in front of that element"), std::string::npos) << warning;
+  EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), "");
+}
+
+TEST_P(MissingAnswers, AreNoneWhereNothingIsDecoded) {
+  ElementHarness harness(GetParam(), kCaps);
+  ASSERT_EQ(harness.push(changed_frame(false)), GST_FLOW_OK);
+  ASSERT_EQ(harness.push(frame_with({})), GST_FLOW_OK);
+  EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, MissingAnswers,
+    testing::Values("nputrack",
+                    "npucount places=\"{\\\"lines\\\":[{\\\"name\\\":\\\"a\\\",\\\"points\\\":"
+                    "[[0,0],[1,1]]}]}\"",
+                    "npuoverlay", "npupublish location=/dev/null"),
+    [](const auto& row) {
+      const std::string line = row.param;
+      return line.substr(0, line.find(' '));
+    });
+
+}  // namespace
