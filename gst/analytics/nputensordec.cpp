@@ -7,6 +7,7 @@
 
 #include "common/elements.hpp"
 #include "common/meta_transform.hpp"
+#include "common/missing_answers.hpp"
 
 #include "tensor_decoder.hpp"
 
@@ -45,6 +46,7 @@ class TensorDec : public MetaState<DecoderSettings> {
   guint64 frames_ = 0, frames_without_tensors_ = 0, detections_ = 0, regions_ = 0;
 
   TensorDecoder decoder_;
+  MissingAnswers missing_answers_;
   DecoderSettings tried_;                  // what decoder_ was configured with
   std::optional<DecoderSettings> proven_;  // the last that have decoded a frame
   bool is_proven_ = false;                 // tried_ are
@@ -55,6 +57,7 @@ void TensorDec::start() {
   forget_settings();
   proven_.reset();  // of the stream before
   has_told_ = false;
+  missing_answers_ = MissingAnswers();
   const std::scoped_lock lock(mutex());
   frames_ = frames_without_tensors_ = detections_ = regions_ = 0;
 }
@@ -91,6 +94,7 @@ void TensorDec::process(GstBuffer* buffer, const GstSegment&) {
     is_proven_ = false;
     decoder_.configure(tried_);
   }
+  missing_answers_.look_for_lost(element(), buffer);  // of a nputensordec in front
   const Decoded decoded = decode_by_good_settings(buffer);
   GST_LOG_OBJECT(element(), "%" GST_TIME_FORMAT ": %d detections",
                  GST_TIME_ARGS(GST_BUFFER_PTS(buffer)),

@@ -115,8 +115,11 @@ gboolean gst_npu_buffer_get_anomaly(GstBuffer* buffer, guint object, gdouble* an
 
 const gfloat* gst_npu_buffer_get_embedding(GstBuffer* buffer, guint object, guint* length) {
   const auto* values = said_of(buffer, object, &FoundObject::embedding, &FrameAnswer::embedding);
-  *length = values ? static_cast<guint>(values->size()) : 0;
-  return *length > 0 ? values->data() : nullptr;
+  const std::size_t count = values ? values->size() : 0;
+  if (length) {
+    *length = static_cast<guint>(count);
+  }
+  return count > 0 ? values->data() : nullptr;
 }
 
 gboolean gst_npu_buffer_get_key_point(GstBuffer* buffer, guint object, guint index,

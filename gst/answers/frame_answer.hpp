@@ -24,6 +24,7 @@ struct FoundClass {
   std::optional<double> confidence = {};
   std::string model = {};      ///< that said it; empty: nobody tells
   std::string attribute = {};  ///< what the class is of, as "color"; empty: nobody tells
+  bool operator==(const FoundClass&) const = default;
 };
 
 /// A mask for the pixels of a box that starts at `x`, `y` of the frame.
@@ -115,6 +116,14 @@ struct FrameCounts {
   bool empty() const { return zones.empty() && lines.empty(); }
 };
 
+/// A GstVideoRegionOfInterestMeta at the last look, and the frame's crop then: a GstVideoCropMeta
+/// moves no regions.
+struct SeenRegion {
+  gint id = 0;
+  GQuark type = 0;
+  guint crop_x = 0, crop_y = 0;
+};
+
 /// All that was found in a frame.
 struct FrameAnswer {
   npu::vision::FrameSize frame = {};  ///< pixels of places; 0: not known
@@ -128,7 +137,7 @@ struct FrameAnswer {
 
   // Contents of others' metas at the last look:
   std::size_t classes_carried = 0;
-  std::size_t regions_seen = 0;    ///< GstVideoRegionOfInterestMetas
+  std::vector<SeenRegion> regions_seen = {};
   std::size_t relations_seen = 0;  ///< length of the GstAnalyticsRelationMeta
 
   GST_NPU_META_API FoundObject* find(gint object_id);

@@ -18,35 +18,65 @@ using Roi = GstVideoRegionOfInterestMeta;
 // ---- Which region is of which object
 
 struct Matched {
-  std::vector<Roi*> of_objects;  // null: it has none
-  std::vector<Roi*> others;
-  std::size_t count = 0;
+  struct Place {
+    Roi* roi = nullptr;     ///< null: it has none
+    std::size_t index = 0;  ///< in `seen`
+  };
+  std::vector<Place> of_objects;
+  std::vector<Roi*> others;      ///< that came since
+  std::vector<SeenRegion> seen;  ///< all that are there
+  std::set<gint> departed;       ///< ids of those whose object has left the frame
+
+  bool has_news(const FrameAnswer& answer) const {
+    return !others.empty() || seen.size() != answer.regions_seen.size();
+  }
 };
 
-bool is_at(const Roi& roi, const FoundObject& object) {
-  const double x = roi.x + roi.w / 2.0, y = roi.y + roi.h / 2.0;
-  return x >= object.x - 1 && x <= object.x + object.width + 1 && y >= object.y - 1 &&
-         y <= object.y + object.height + 1;
+bool is_at(const Roi& roi, const SeenRegion& was, const FrameAnswer& answer,
+           const FoundObject& object) {
+  const double x = roi.x + roi.w / 2.0 + was.crop_x - answer.crop_x - object.x;
+  const double y = roi.y + roi.h / 2.0 + was.crop_y - answer.crop_y - object.y;
+  return x >= -1 && x <= object.width + 1 && y >= -1 && y <= object.height + 1;
 }
 
-/// Compares ids, which others leave at 0: a region that came since must be in the object's place.
-/// One that was there before, and has no object, is of one that left the frame.
+/// The object that had this region: of several with its id, which others leave at 0, the one in its
+/// place.
+std::optional<std::size_t> object_with(const Roi& roi, const SeenRegion& was,
+                                       const FrameAnswer& answer, Search* search) {
+  const auto& objects = answer.objects;
+  const auto has_id = [&](std::size_t index) { return objects[index].region_id == roi.id; };
+  if (const auto found = search->find([&](std::size_t index) {
+        return has_id(index) && is_at(roi, was, answer, objects[index]);
+      })) {
+    return found;
+  }
+  const auto named = std::count_if(objects.begin(), objects.end(), [&](const FoundObject& object) {
+    return object.region_id == roi.id;
+  });
+  return named == 1 ? search->find(has_id) : std::nullopt;  // a part of it may be cut off
+}
+
+/// Regions are known again by id and type, which stay when a frame is scaled.
 Matched match(GstBuffer* buffer, const FrameAnswer& answer) {
-  Matched matched{std::vector<Roi*>(answer.objects.size()), {}, 0};
-  Search search(answer.objects.size());
+  Matched matched;
+  matched.of_objects.resize(answer.objects.size());
+  Search objects(answer.objects.size()), known(answer.regions_seen.size());
   gpointer state = nullptr;
   while (GstMeta* meta = gst_buffer_iterate_meta_filtered(
              buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
     Roi* roi = reinterpret_cast<Roi*>(meta);
-    const bool is_old = matched.count++ < answer.regions_seen;
-    const auto found = search.find([&](std::size_t index) {
-      const FoundObject& object = answer.objects[index];
-      return object.region_id == roi->id && (is_old || is_at(*roi, object));
+    const auto was = known.find([&](std::size_t index) {
+      const SeenRegion& one = answer.regions_seen[index];
+      return one.id == roi->id && one.type == roi->roi_type;
     });
-    if (found) {
-      matched.of_objects[*found] = roi;
-    } else if (!is_old) {
+    matched.seen.push_back(was ? answer.regions_seen[*was]
+                               : SeenRegion{roi->id, roi->roi_type, answer.crop_x, answer.crop_y});
+    if (!was) {
       matched.others.push_back(roi);
+    } else if (const auto found = object_with(*roi, matched.seen.back(), answer, &objects)) {
+      matched.of_objects[*found] = {roi, matched.seen.size() - 1};
+    } else {
+      matched.departed.insert(roi->id);
     }
   }
   return matched;
@@ -105,6 +135,7 @@ void read_detection(const GstStructure* structure, std::optional<FrameSize> fram
 
 void read_key_points(const GstStructure* structure, FrameSize frame, FoundObject* object) {
   const std::vector<double> values = values_of<double>(structure, "points");
+  object->key_points.clear();
   for (std::size_t i = 0; i + 2 < values.size(); i += 3) {
     object->key_points.push_back(
         {values[i] * frame.width, values[i + 1] * frame.height, static_cast<float>(values[i + 2])});
@@ -166,8 +197,11 @@ void read_param(const GstStructure* structure, std::optional<FrameSize> frame,
   } else if (gst_structure_has_name(structure, "anomaly")) {
     object->anomaly = number(structure, "score");
   } else if (gst_structure_has_field_typed(structure, "label", G_TYPE_STRING)) {
-    FoundClass& found = object->classes.emplace_back(class_of(structure));
+    FoundClass found = class_of(structure);
     found.attribute = attribute_of(structure);
+    if (std::find(object->classes.begin(), object->classes.end(), found) == object->classes.end()) {
+      object->classes.push_back(std::move(found));
+    }
   }
 }
 
@@ -183,10 +217,12 @@ void note_carried(const Roi* roi, FoundObject* object) {
                      .values = has_values(*object)};
 }
 
-/// Reads the structures that came since.
+/// Reads the structures that came since; all of them where some went, as GStreamer before 1.28
+/// drops them when it scales a frame.
 void read_region(const Roi& roi, std::optional<FrameSize> frame, FoundObject* object) {
-  for (const GList* param = g_list_nth(roi.params, object->carried.params); param != nullptr;
-       param = param->next) {
+  const guint count = g_list_length(roi.params);
+  const guint known = count < object->carried.params ? 0 : object->carried.params;
+  for (const GList* param = g_list_nth(roi.params, known); param != nullptr; param = param->next) {
     read_param(static_cast<const GstStructure*>(param->data), frame, object);
   }
   note_carried(&roi, object);
@@ -322,72 +358,83 @@ void add_params(const FoundObject& object, Roi* roi) {
   }
 }
 
-/// Others may have taken the highest there is: more must follow.
-gint next_id(const FrameAnswer& answer) {
+/// An id that no region has. Others may have taken the highest there is: more must follow.
+gint next_id(const Matched& matched) {
   gint next = 0;
-  for (const FoundObject& object : answer.objects) {
-    if (object.region_id.value_or(-1) < G_MAXINT / 2) {
-      next = std::max(next, object.region_id.value_or(-1) + 1);
+  for (const SeenRegion& region : matched.seen) {
+    if (region.id < G_MAXINT / 2) {
+      next = std::max(next, region.id + 1);
     }
   }
   return next;
+}
+
+/// A region that is gone has taken its object with it, unless GstAnalytics has that, too.
+bool is_gone(const FoundObject& object, const Matched::Place& place) {
+  return !place.roi && object.region_id && !object.analytics_id;
 }
 
 }  // namespace
 
 void from_dlstreamer(GstBuffer* buffer, std::optional<FrameSize> frame, Draft* draft) {
   const Matched matched = match(buffer, draft->get());
-  for (std::size_t i = 0; i < matched.of_objects.size(); ++i) {
-    const Roi* roi = matched.of_objects[i];
-    if (roi && g_list_length(roi->params) > draft->get().objects[i].carried.params) {
+  for (std::size_t i = matched.of_objects.size(); i-- > 0;) {
+    const Roi* roi = matched.of_objects[i].roi;
+    const FoundObject& object = draft->get().objects[i];
+    if (is_gone(object, matched.of_objects[i])) {
+      auto& objects = draft->edit().objects;
+      objects.erase(objects.begin() + static_cast<std::ptrdiff_t>(i));
+    } else if (roi && g_list_length(roi->params) != object.carried.params) {
       read_region(*roi, frame, &draft->edit().objects[i]);
     }
   }
-  if (matched.others.empty()) return;
+  if (!matched.has_news(draft->get())) return;
   for (const Roi* roi : matched.others) {
     draft->edit().objects.push_back(object_of(*roi, frame));
   }
-  draft->edit().regions_seen = matched.count;
+  draft->edit().regions_seen = matched.seen;
 }
 
 void to_dlstreamer(GstBuffer* buffer, FrameAnswer* answer) {
   Matched matched = match(buffer, *answer);
-  gint next = next_id(*answer);
+  gint next = next_id(matched);
   for (std::size_t i = 0; i < answer->objects.size(); ++i) {
     FoundObject& object = answer->objects[i];
-    Roi* roi = matched.of_objects[i];
+    Roi* roi = matched.of_objects[i].roi;
     if (!object.carried.is_there) {
       const gint id = object.analytics_id ? static_cast<gint>(*object.analytics_id) : next++;
       roi = add_region(buffer, answer->frame, id, &object);
-      ++matched.count;
+      matched.seen.push_back({id, roi->roi_type, answer->crop_x, answer->crop_y});
     }
     if (roi) {
       add_params(object, roi);
     }
     note_carried(roi, &object);
   }
-  answer->regions_seen = matched.count;
+  answer->regions_seen = std::move(matched.seen);
 }
 
 void give_ids(GstBuffer* buffer, FrameAnswer* answer) {
-  const Matched matched = match(buffer, *answer);
-  std::set<gint> used;
-  auto next = static_cast<gint>(answer->relations_seen);
+  Matched matched = match(buffer, *answer);
+  std::set<gint> used = matched.departed;
+  gint next = std::max(next_id(matched), static_cast<gint>(answer->relations_seen));
   for (const FoundObject& object : answer->objects) {
-    if (object.analytics_id && object.region_id != static_cast<gint>(*object.analytics_id)) {
+    if (object.analytics_id) {
       used.insert(static_cast<gint>(*object.analytics_id));
     }
-    const gint id = object.region_id.value_or(-1);
-    next = std::max(next, id < G_MAXINT ? id + 1 : 0);
   }
   for (std::size_t i = 0; i < answer->objects.size(); ++i) {
-    std::optional<gint>& id = answer->objects[i].region_id;
-    if (!id || used.insert(*id).second) continue;
-    id = next++;
-    if (Roi* roi = matched.of_objects[i]) {
-      roi->id = *id;
-    }
+    FoundObject& object = answer->objects[i];
+    const bool is_twin =
+        object.analytics_id && object.region_id == static_cast<gint>(*object.analytics_id);
+    if (!object.region_id || is_twin || used.insert(*object.region_id).second) continue;
+    object.region_id = next++;
+    const auto [roi, index] = matched.of_objects[i];
+    if (!roi) continue;
+    roi->id = *object.region_id;
+    matched.seen[index].id = roi->id;
   }
+  answer->regions_seen = std::move(matched.seen);
 }
 
 }  // namespace gstnpu

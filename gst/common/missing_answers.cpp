@@ -41,8 +41,8 @@ void MissingAnswers::look_for_lost(GstElement* element, GstBuffer* buffer) {
   is_settled_ = true;
   post_warning(element,
                "what nputensordec found is gone from the frames: an element behind it changes "
-               "them and does not tell how, as videocrop, videobox and videoflip do before "
-               "GStreamer 1.28. Put " +
+               "them and does not tell how, as videocrop, videobox, videoflip and videoscale to "
+               "another shape do before GStreamer 1.28. Put " +
                    std::string(factory_of(element)) + " in front of that element");
 }
 
