@@ -16,7 +16,7 @@ RULES = {
     # Level Zero's loader is opened at run time, and the software NPU only by that loader.
     "libnpucore.so": (r"libpugixml\.so.*", r"(typeinfo (name )?for |vtable for )?npu::(?!internal::).*"),
     "libnpuvision.so": (r"lib(npucore|yaml-cpp|glib-2\.0)\.so.*", r"(typeinfo (name )?for |vtable for )?npu::vision::.*"),
-    # What is in C++ is for the plugins of the same build.
+    # The C++ is for the plugins of the same build.
     "libgstnpumeta-1.0.so": (r"lib(gst.*-1\.0|glib-2\.0|gobject-2\.0)\.so.*", r"gst_.*|gstnpu::.*"),
     "libgstnpupublish.so": (r"lib(npucore|npuvision|gst.*-1\.0|glib-2\.0|gobject-2\.0|gio-2\.0|mosquitto|rdkafka)\.so.*", r"gst_plugin_npupublish_(get_desc|register)"),
     "libgstnpu.so": (r"lib(npucore|npuvision|gst.*-1\.0|glib-2\.0|gobject-2\.0|cairo|pango(cairo)?-1\.0)\.so.*", r"gst_plugin_npu_(get_desc|register)"),
