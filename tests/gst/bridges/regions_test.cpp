@@ -67,12 +67,21 @@ std::vector<std::string> objects_on(GstBuffer* buffer) {
 
 using Names = std::vector<std::string>;
 
+/// The names, and the circle's where GstAnalytics has it: a region that is removed says nothing of
+/// that.
+Names and_twin(Names names) {
+#ifdef GST_NPU_HAVE_ANALYTICS
+  names.insert(names.begin(), "circle");
+#endif
+  return names;
+}
+
 TEST(BridgedRegions, ThatAreRemovedTakeTheirObjectsWithThem) {
   const BufferRef buffer = decoded_frame();
   remove_region(buffer.get(), 0);
-  EXPECT_EQ(objects_on(buffer.get()), Names{"square"});
+  EXPECT_EQ(objects_on(buffer.get()), and_twin({"square"}));
   write_answer(buffer.get(), take_answer(buffer.get(), kFrame));
-  EXPECT_EQ(objects_on(buffer.get()), Names{"square"});
+  EXPECT_EQ(objects_on(buffer.get()), and_twin({"square"}));
 }
 
 // Most elements leave the id at 0.
@@ -80,7 +89,7 @@ TEST(BridgedRegions, InTheirPlaceAreObjectsOfTheirOwn) {
   const BufferRef buffer = decoded_frame();
   remove_region(buffer.get(), 0);
   add_class(add_region(buffer.get(), "mine", 10), "red");
-  EXPECT_EQ(objects_on(buffer.get()), (Names{"square", "mine red"}));
+  EXPECT_EQ(objects_on(buffer.get()), and_twin({"square", "mine red"}));
 }
 
 TEST(BridgedRegions, ThatWereAddedAreReadOnce) {
