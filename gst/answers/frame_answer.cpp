@@ -26,14 +26,9 @@ void free_meta(GstMeta* meta, GstBuffer*) {
   delete as_answer_meta(meta)->answer;
 }
 
-/// Only videocrop takes frames with a GstVideoCropMeta; its matrix describes its own crop alone.
-AnswerRef followed(const FrameAnswer& answer, GstBuffer* from, const ToldMove& told) {
-  FrameMove move = told.move;
-  if (told.is_crop_cut_off) {
-    move = then(move_of_crop(from, answer.crop_x, answer.crop_y), move);
-  }
+AnswerRef followed(const FrameAnswer& answer, const ToldMove& told) {
   FrameAnswer result =
-      moved(answer, move,
+      moved(answer, told.move,
             {static_cast<std::uint32_t>(told.width), static_cast<std::uint32_t>(told.height)});
   if (told.is_crop_cut_off) {
     result.crop_x = result.crop_y = 0;
@@ -48,9 +43,9 @@ gboolean transform_meta(GstBuffer* to, GstMeta* meta, GstBuffer* from, GQuark ty
     put_answer(to, answer);
     return TRUE;
   }
-  const auto told = told_move(type, data);
+  const auto told = told_move(type, data, from, answer->crop_x, answer->crop_y);
   if (!told) return FALSE;
-  put_answer(to, followed(*answer, from, *told));
+  put_answer(to, followed(*answer, *told));
   return TRUE;
 }
 
@@ -104,4 +99,16 @@ void put_answer(GstBuffer* buffer, AnswerRef answer) {
 gboolean gst_npu_buffer_has_answer(GstBuffer* buffer) {
   g_return_val_if_fail(GST_IS_BUFFER(buffer), FALSE);
   return gstnpu::answer_on(buffer) != nullptr;
+}
+
+gboolean gst_npu_buffer_has_lost_answer(GstBuffer* buffer) {
+  g_return_val_if_fail(GST_IS_BUFFER(buffer), FALSE);
+  if (gst_npu_buffer_has_answer(buffer)) return FALSE;
+  const guint count = gst_npu_buffer_get_num_tensors(buffer);
+  for (guint i = 0; i < count; ++i) {
+    const auto* origin =
+        gst_buffer_get_npu_inference_origin(buffer, gst_npu_buffer_get_tensor_inference(buffer, i));
+    if (origin && origin->is_decoded) return TRUE;
+  }
+  return FALSE;
 }

@@ -44,7 +44,7 @@ bool is_of_another_frame(const FrameAnswer& answer, std::optional<FrameSize> siz
 
 Draft draft_of(GstBuffer* buffer, std::shared_ptr<const FrameAnswer> answer,
                std::optional<FrameSize> size) {
-  if (!answer && has_lost_answer(buffer)) return Draft(empty_answer(buffer, size));
+  if (!answer && gst_npu_buffer_has_lost_answer(buffer)) return Draft(empty_answer(buffer, size));
   Draft draft =
       answer ? followed_crop(buffer, std::move(answer), size) : Draft(empty_answer(buffer, size));
   if (is_of_another_frame(draft.get(), size)) return Draft(empty_answer(buffer, size));
@@ -54,17 +54,6 @@ Draft draft_of(GstBuffer* buffer, std::shared_ptr<const FrameAnswer> answer,
 }
 
 }  // namespace
-
-bool has_lost_answer(GstBuffer* buffer) {
-  if (gst_npu_buffer_has_answer(buffer)) return false;
-  const guint count = gst_npu_buffer_get_num_tensors(buffer);
-  for (guint i = 0; i < count; ++i) {
-    const auto* origin =
-        gst_buffer_get_npu_inference_origin(buffer, gst_npu_buffer_get_tensor_inference(buffer, i));
-    if (origin && origin->is_decoded) return true;
-  }
-  return false;
-}
 
 std::shared_ptr<const FrameAnswer> read_answer(GstBuffer* buffer, std::optional<FrameSize> size) {
   return draft_of(buffer, answer_on(buffer), size).share();

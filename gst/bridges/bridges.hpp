@@ -21,7 +21,4 @@ GST_NPU_META_API FrameAnswer take_answer(GstBuffer* buffer, npu::vision::FrameSi
 /// Puts it on the buffer, and into others' metas what they do not have.
 GST_NPU_META_API void write_answer(GstBuffer* buffer, FrameAnswer answer);
 
-/// Whether an element that changed the frame dropped its answer.
-GST_NPU_META_API bool has_lost_answer(GstBuffer* buffer);
-
 }  // namespace gstnpu

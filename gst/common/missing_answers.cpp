@@ -10,19 +10,17 @@
 namespace gstnpu {
 namespace {
 
-enum class Missing { kNothing, kDecoder, kAnswer };
-
-/// Tensors stay, whatever becomes of the frame, and so does what is known of their inference.
-Missing missing_on(GstBuffer* buffer) {
-  if (gst_npu_buffer_has_answer(buffer)) return Missing::kNothing;
+/// Whether an inference of the whole frame was not decoded. Tensors stay, whatever becomes of the
+/// frame, and so does what is known of their inference.
+bool has_undecoded(GstBuffer* buffer) {
+  if (gst_npu_buffer_has_answer(buffer)) return false;
   const guint count = gst_npu_buffer_get_num_tensors(buffer);
   for (guint i = 0; i < count; ++i) {
     const auto* origin =
         gst_buffer_get_npu_inference_origin(buffer, gst_npu_buffer_get_tensor_inference(buffer, i));
-    if (origin && origin->is_decoded) return Missing::kAnswer;
-    if (origin && !origin->is_region) return Missing::kDecoder;
+    if (origin && !origin->is_region && !origin->is_decoded) return true;
   }
-  return Missing::kNothing;
+  return false;
 }
 
 /// An element in between may have decoded the tensors: GStreamer's own decoders have such names.
@@ -37,7 +35,7 @@ bool has_nothing_but_an_inference_in_front(GstElement* element) {
 }  // namespace
 
 void MissingAnswers::look_for_lost(GstElement* element, GstBuffer* buffer) {
-  if (is_settled_ || missing_on(buffer) != Missing::kAnswer) return;
+  if (is_settled_ || !gst_npu_buffer_has_lost_answer(buffer)) return;
   is_settled_ = true;
   post_warning(element,
                "what nputensordec found is gone from the frames: an element behind it changes "
@@ -48,7 +46,7 @@ void MissingAnswers::look_for_lost(GstElement* element, GstBuffer* buffer) {
 
 void MissingAnswers::look_at(GstElement* element, GstBuffer* buffer) {
   look_for_lost(element, buffer);
-  if (is_settled_ || missing_on(buffer) != Missing::kDecoder) return;
+  if (is_settled_ || !has_undecoded(buffer)) return;
   is_settled_ = true;
   if (has_nothing_but_an_inference_in_front(element)) {
     post_warning(element,

@@ -107,7 +107,8 @@ FrameMove move_of_crop(GstBuffer* buffer, guint crop_x, guint crop_y) {
           .move_y = static_cast<double>(crop_y) - crop->y};
 }
 
-std::optional<ToldMove> told_move(GQuark type, gpointer data) {
+std::optional<ToldMove> told_move(GQuark type, gpointer data, GstBuffer* from, guint crop_x,
+                                  guint crop_y) {
   if (GST_VIDEO_META_TRANSFORM_IS_SCALE(type)) {
     const auto& scale = *static_cast<const GstVideoMetaTransform*>(data);
     return told_scale(*scale.in_info, *scale.out_info);
@@ -116,8 +117,9 @@ std::optional<ToldMove> told_move(GQuark type, gpointer data) {
   const auto& matrix = *static_cast<const MatrixTransform*>(data);
   const std::optional<FrameMove> move = move_of(matrix);
   if (!move) return std::nullopt;
-  return ToldMove{*move, GST_VIDEO_INFO_WIDTH(matrix.out_info),
-                  GST_VIDEO_INFO_HEIGHT(matrix.out_info), true};
+  return ToldMove{then(move_of_crop(from, crop_x, crop_y), *move),
+                  GST_VIDEO_INFO_WIDTH(matrix.out_info), GST_VIDEO_INFO_HEIGHT(matrix.out_info),
+                  true};
 }
 
 }  // namespace gstnpu

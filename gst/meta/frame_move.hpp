@@ -60,13 +60,16 @@ GST_NPU_META_API FrameMove move_of_crop(GstBuffer* buffer, guint crop_x, guint c
 
 /// An element's word to metas about a frame that it made from another one.
 struct ToldMove {
-  FrameMove move;
+  FrameMove move;        ///< from the meta's frame
   int width, height;     ///< of the new frame
   bool is_crop_cut_off;  ///< a GstVideoCropMeta of the old frame does not hold for the new one
 };
 /// Reads the arguments of a GstMetaTransformFunction. Nullopt where they tell no move, or one that
 /// cannot be followed: slanted, in perspective, or scaled to another shape, where nothing tells
-/// whether the frame got borders or was stretched.
-std::optional<ToldMove> told_move(GQuark type, gpointer data);
+/// whether the frame got borders or was stretched. `crop_x`, `crop_y`: where the meta's frame
+/// begins in `from`. Only videocrop takes frames with a GstVideoCropMeta; its matrix describes its
+/// own crop alone.
+std::optional<ToldMove> told_move(GQuark type, gpointer data, GstBuffer* from, guint crop_x,
+                                  guint crop_y);
 
 }  // namespace gstnpu

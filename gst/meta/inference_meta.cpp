@@ -98,16 +98,13 @@ std::pair<guint, guint> moved_span(guint first, guint length, double scale, doub
   return {static_cast<guint>(low), static_cast<guint>(high - low)};
 }
 
-/// Only videocrop takes frames with a GstVideoCropMeta; its matrix describes its own crop alone.
-bool follow(GstBuffer* from, GstBuffer* to, const GstNpuInferenceMeta& meta,
-            const gstnpu::ToldMove& told) {
+bool follow(GstBuffer* to, const GstNpuInferenceMeta& meta, const gstnpu::ToldMove& told) {
   GstNpuInferenceMeta* copy = copy_meta(to, meta);
   if (!copy) return false;
-  gstnpu::FrameMove move = told.move;
   if (told.is_crop_cut_off) {
-    move = gstnpu::then(gstnpu::move_of_crop(from, meta.crop_x, meta.crop_y), move);
     copy->crop_x = copy->crop_y = 0;
   }
+  const gstnpu::FrameMove& move = told.move;
   gst_npu_inference_meta_move(copy, move.is_transposed, move.scale_x, move.scale_y, move.move_x,
                               move.move_y);
   return true;
@@ -116,8 +113,8 @@ bool follow(GstBuffer* from, GstBuffer* to, const GstNpuInferenceMeta& meta,
 gboolean transform_meta(GstBuffer* to, GstMeta* base, GstBuffer* from, GQuark type, gpointer data) {
   const auto& meta = *reinterpret_cast<GstNpuInferenceMeta*>(base);
   if (GST_META_TRANSFORM_IS_COPY(type)) return copy_meta(to, meta) != nullptr;
-  const auto told = gstnpu::told_move(type, data);
-  return told && follow(from, to, meta, *told);
+  const auto told = gstnpu::told_move(type, data, from, meta.crop_x, meta.crop_y);
+  return told && follow(to, meta, *told);
 }
 
 // ---- The origin: same structure, under an API without tags, which elements pass on unchanged.

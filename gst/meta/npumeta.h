@@ -110,9 +110,9 @@ GST_NPU_META_API void gst_npu_inference_meta_move (GstNpuInferenceMeta *meta, gb
   ((GstNpuInferenceMeta *) gst_buffer_get_meta ((b), gst_npu_inference_meta_api_get_type ()))
 
 /* The answer: all that nputensordec, nputrack and npucount say of a frame, in one meta of the buffer. It follows a frame
- * that is scaled, cropped, mirrored or turned as the meta above does. What other elements attached is not in it. Texts and
- * arrays are borrowed, and stay as long as the buffer has this answer. The functions return FALSE, 0 or NULL where there
- * is none. */
+ * that is scaled, cropped, mirrored or turned as the meta above does. What other elements attached is in it from the next
+ * of these elements on. Texts and arrays are borrowed, and stay as long as the buffer has this answer. The functions
+ * return FALSE, 0 or NULL where there is none. */
 #define GST_NPU_WHOLE_FRAME G_MAXUINT   /* in place of an object's index */
 
 /* Frame pixels. */
@@ -181,6 +181,8 @@ typedef struct {
 } GstNpuEvent;
 
 GST_NPU_META_API gboolean gst_npu_buffer_has_answer (GstBuffer *buffer);
+/* Whether an element that changed the frame, and told nobody how, dropped its answer. */
+GST_NPU_META_API gboolean gst_npu_buffer_has_lost_answer (GstBuffer *buffer);
 GST_NPU_META_API guint gst_npu_buffer_get_num_objects (GstBuffer *buffer);
 GST_NPU_META_API gboolean gst_npu_buffer_get_object (GstBuffer *buffer, guint index, GstNpuObject *object);
 /* These read of an object, or of the whole frame. */
