@@ -42,9 +42,23 @@ Code to_gst_code(npu::ErrorCode code) {
 
 void post(GstElement* element, GstMessageType type, Code code, const std::string& text,
           const std::string& details) {
-  gst_element_message_full(element, type, code.domain, code.code, g_strdup(text.c_str()),
-                           details.empty() ? nullptr : g_strdup(details.c_str()), __FILE__,
-                           GST_FUNCTION, __LINE__);
+  // File names may be of any bytes, and bindings of other languages want UTF-8.
+  gst_element_message_full(
+      element, type, code.domain, code.code, g_utf8_make_valid(text.c_str(), -1),
+      details.empty() ? nullptr : g_strdup(details.c_str()), __FILE__, GST_FUNCTION, __LINE__);
+}
+
+std::string property_for(npu::NextStep step) {
+  switch (step) {
+    case npu::NextStep::kReshape:
+      return ", by the property \"input-shape\", like input-shape=1,3,640,640";
+    case npu::NextStep::kNameInput:
+      return "; compile the model with npu-compile, for several planes of a picture as it is, else "
+             "with --frame and --input, and give the blob to npuimport";
+    case npu::NextStep::kNone:
+      break;
+  }
+  return {};
 }
 
 }  // namespace
@@ -52,9 +66,12 @@ void post(GstElement* element, GstMessageType type, Code code, const std::string
 void post_error(GstElement* element, const std::exception& error, const std::string& file) {
   std::string text = error.what();
   const auto* npu_error = dynamic_cast<const npu::Error*>(&error);
+  const npu::NextStep next_step = npu_error ? npu_error->next_step() : npu::NextStep::kNone;
+  text += property_for(next_step);
   if (!file.empty() && text.find(file) == std::string::npos) {
     text = file + ": " + text;
-  } else if (!file.empty() && npu_error && is_about_a_file(npu_error->code())) {
+  } else if (next_step == npu::NextStep::kNone && !file.empty() && npu_error &&
+             is_about_a_file(npu_error->code())) {
     text += "; check the property \"model\" and that the file can be read";
   }
   post(element, GST_MESSAGE_ERROR,

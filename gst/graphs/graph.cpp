@@ -23,12 +23,7 @@ Graph::Graph(npu::CompiledModel model, npu::FrameInput frame, std::string file,
   for (const std::string& name : frame_.plane_inputs) {
     plane_inputs_.push_back(model_.input_index(name));
   }
-  if (model_.inputs().size() != plane_inputs_.size()) {
-    throw npu::Error(npu::ErrorCode::kUnsupported,
-                     "the model has " + std::to_string(model_.inputs().size()) +
-                         " inputs, but a frame fills only " + std::to_string(plane_inputs_.size()) +
-                         " of them; use a model whose only input is the image");
-  }
+  refuse_other_inputs();
   takes_any_strides_ =
       layout() == without_padding(layout()) &&
       std::all_of(plane_inputs_.begin(), plane_inputs_.end(),
@@ -38,6 +33,23 @@ Graph::Graph(npu::CompiledModel model, npu::FrameInput frame, std::string file,
     output_bytes_.push_back(port.size_bytes());
   }
   set_ids(ids, &outputs_);
+}
+
+/// The planes of a frame are one input of the model that the user knows.
+void Graph::refuse_other_inputs() const {
+  std::string others;
+  for (std::size_t i = 0; i < model_.inputs().size(); ++i) {
+    if (std::find(plane_inputs_.begin(), plane_inputs_.end(), i) != plane_inputs_.end()) continue;
+    const npu::Port& port = model_.inputs()[i];
+    others += (others.empty() ? "" : ", ") + port.name + " " + npu::to_string(port.type) +
+              npu::to_string(port.shape);
+  }
+  if (others.empty()) return;
+  throw npu::Error(npu::ErrorCode::kUnsupported,
+                   "the model has " +
+                       std::to_string(model_.inputs().size() - plane_inputs_.size() + 1) +
+                       " inputs, and a frame fills only the one that takes the picture, not " +
+                       others + "; use a model whose only input is the picture");
 }
 
 Graph::RequestRef Graph::take_request(const MemoryKey& memory) {

@@ -55,6 +55,8 @@ class Graph {
   void drop_idle_requests();
 
  private:
+  void refuse_other_inputs() const;
+
   struct IdleRequest {
     RequestRef request;
     MemoryKey memory;

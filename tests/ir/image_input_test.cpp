@@ -73,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"dynamic", test::identity_ir("f32", {1, 3, -1, 4}),
                 "input 'picture' f32[1,3,?,4] of "},
         Refused{"dynamic_says_which", test::identity_ir("f32", {1, 3, -1, 4}),
-                "its dimension 2 is dynamic; give it a size with Model::reshape()"},
+                "its dimension 2 is dynamic: reshape the model to a size first"},
         Refused{"batch", test::identity_ir("f32", {8, 3, 4, 4}), "its batch is 8"},
         Refused{"huge", test::identity_ir("f32", {1, 3, 16385, 4}), "larger than 16384"},
         Refused{"integers", test::identity_ir("i32", {1, 3, 4, 4}),

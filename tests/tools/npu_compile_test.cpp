@@ -445,6 +445,14 @@ TEST(NpuCompileTest, RefusesOneNameForSeveralTargets) {
   EXPECT_EQ(run("m.xml --target 9000").code, 2);
 }
 
+TEST(NpuCompileTest, AnOptionOfSeveralValuesLeavesTheModelItsName) {
+  for (const char* option : {"--target 4000", "--property PERF_COUNT=YES", "--reshape a=1,3"}) {
+    const auto result = run(std::string(option) + " /nowhere/m.xml");
+    EXPECT_TRUE(has(result.output, "/nowhere/m.xml"));
+    EXPECT_EQ(result.code, 1) << option;
+  }
+}
+
 TEST(NpuCompileTest, SaysWhereACompilerForTargetsComesFrom) {
   const TempDir dir;
   const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));

@@ -60,10 +60,22 @@ int checked_output(const std::string& tool, int code) {
   return code == exit_code::kDone ? exit_code::kFailed : code;
 }
 
+std::string option_for(npu::NextStep step) {
+  switch (step) {
+    case npu::NextStep::kReshape:
+      return ", by --reshape NAME=1,3,640,640";
+    case npu::NextStep::kNameInput:
+      return "; name it by --input NAME";
+    case npu::NextStep::kNone:
+      break;
+  }
+  return {};
+}
+
 /// Prints the driver's log too: it often holds the only name of the operator at fault.
 void report(const std::string& tool, const npu::Error& error) {
   const std::string message = error.what();
-  std::cerr << tool << ": " << printable(message) << '\n';
+  std::cerr << tool << ": " << printable(message + option_for(error.next_step())) << '\n';
   if (!error.driver_log().empty() && message.find(error.driver_log()) == std::string::npos) {
     std::cerr << printable(error.driver_log()) << '\n';
   }
@@ -94,6 +106,12 @@ std::optional<int> parse_or_exit_code(CLI::App& app, int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == "--describe-options") {
     std::cout << describe_options(app);
     return checked_output(app.get_name(), exit_code::kDone);
+  }
+  // An option that may be repeated takes one value each time, and not the model's name behind it.
+  for (CLI::Option* option : app.get_options()) {
+    if (!option->get_positional()) {
+      option->allow_extra_args(false);
+    }
   }
   try {
     app.parse(argc, argv);

@@ -30,8 +30,11 @@ const char* to_string(ErrorCode code) {
   return "unknown error";
 }
 
-Error::Error(ErrorCode code, const std::string& message, std::string driver_log)
-    : std::runtime_error(message), code_(code), driver_log_(std::move(driver_log)) {}
+Error::Error(ErrorCode code, const std::string& message, std::string driver_log, NextStep next_step)
+    : std::runtime_error(message),
+      code_(code),
+      driver_log_(std::move(driver_log)),
+      next_step_(next_step) {}
 
 Error::~Error() = default;
 

@@ -49,7 +49,8 @@ std::size_t only_image(const Model::Impl& model) {
               text("the model ", base::quoted(model.path.string()), " has ",
                    found.empty() ? "no input of rank 4 that could take a picture"
                                  : "several inputs of rank 4: name the one that takes the picture",
-                   "; its inputs are: ", list_inputs(model)));
+                   "; its inputs are: ", list_inputs(model)),
+              {}, found.empty() ? NextStep::kNone : NextStep::kNameInput);
 }
 
 bool is_channel_count(std::int64_t dimension) {
@@ -68,10 +69,12 @@ std::optional<bool> channels_are_last(pugi::xml_node layer, const Shape& shape) 
   return {};
 }
 
-[[noreturn]] void fail(const Model::Impl& model, const Port& port, const std::string& reason) {
+[[noreturn]] void fail(const Model::Impl& model, const Port& port, const std::string& reason,
+                       NextStep next_step = NextStep::kNone) {
   throw Error(ErrorCode::kUnsupported,
               text("input ", describe(port), " of ", base::quoted(model.path.string()),
-                   " cannot take frames: ", reason));
+                   " cannot take frames: ", reason),
+              {}, next_step);
 }
 
 void check_port(const Model::Impl& model, const Port& port) {
@@ -81,15 +84,15 @@ void check_port(const Model::Impl& model, const Port& port) {
   const auto dynamic = std::find_if(port.shape.begin(), port.shape.end(),
                                     [](std::int64_t dimension) { return dimension < 1; });
   if (dynamic != port.shape.end()) {
+    const bool is_open = *dynamic < 0;
     fail(model, port,
          text("its dimension ", dynamic - port.shape.begin(), " is ",
-              *dynamic < 0 ? "dynamic; give it a size with Model::reshape() before adding "
-                             "pre-processing, or reshape the model in Python with model.reshape() "
-                             "and openvino.save_model()"
-                           : "0"));
+              is_open ? "dynamic: reshape the model to a size first" : "0"),
+         is_open ? NextStep::kReshape : NextStep::kNone);
   }
   if (port.shape[0] != 1) {
-    fail(model, port, text("its batch is ", port.shape[0], ": reshape the model to a batch of 1"));
+    fail(model, port, text("its batch is ", port.shape[0], ": reshape the model to a batch of 1"),
+         NextStep::kReshape);
   }
   if (std::any_of(port.shape.begin(), port.shape.end(),
                   [](std::int64_t dimension) { return dimension > kLargestSide; })) {

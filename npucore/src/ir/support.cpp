@@ -18,14 +18,18 @@ using base::text;
 // The driver handles shapes of at most eight dimensions.
 constexpr std::size_t kMostDimensions = 8;
 
-[[noreturn]] void fail(const Model::Impl& model, const std::string& reason) {
+[[noreturn]] void fail(const Model::Impl& model, const std::string& reason,
+                       NextStep next_step = NextStep::kNone) {
   throw Error(ErrorCode::kUnsupported,
-              text("an NPU cannot run ", base::quoted(model.path.string()), ": ", reason));
+              text("an NPU cannot run ", base::quoted(model.path.string()), ": ", reason), {},
+              next_step);
 }
 
-constexpr const char* kReshapeCure =
-    "; an NPU needs static shapes: give the input one with Model::reshape() before compiling, or "
-    "reshape the model in Python with model.reshape() and openvino.save_model()";
+constexpr const char* kCutCure =
+    ": make an IR that ends before it (docs/models.md, \"A part of a model\"), and do that step "
+    "after "
+    "the inference";
+constexpr const char* kReshapeCure = "; an NPU needs static shapes: reshape the model to one";
 
 void check_dimensions(const Model::Impl& model, const char* direction, const Port& port) {
   if (std::find(port.shape.begin(), port.shape.end(), 0) != port.shape.end()) {
@@ -63,14 +67,17 @@ void check_sizes_known(const Model::Impl& model) {
     if (!shape) {
       fail(model,
            text("input ", base::quoted(layer_name(layer)), " has a dynamic rank (shape ",
-                base::quoted(layer.child("data").attribute("shape").value()), ")", kReshapeCure));
+                base::quoted(layer.child("data").attribute("shape").value()), ")", kReshapeCure),
+           NextStep::kReshape);
     }
     const auto unset = std::find(shape->begin(), shape->end(), -1);
     if (unset == shape->end()) continue;
     const auto index = static_cast<std::size_t>(unset - shape->begin());
-    fail(model, text("input ", base::quoted(layer_name(layer)), " has the dynamic dimension ",
-                     dimension_name(layer, index, shape->size()), " without a bound in its shape ",
-                     to_string(*shape), kReshapeCure));
+    fail(model,
+         text("input ", base::quoted(layer_name(layer)), " has the dynamic dimension ",
+              dimension_name(layer, index, shape->size()), " without a bound in its shape ",
+              to_string(*shape), kReshapeCure),
+         NextStep::kReshape);
   }
 }
 
@@ -145,8 +152,37 @@ void check_layers(const Model::Impl& model) {
     const auto dynamic = std::find(shape.begin(), shape.end(), -1);
     fail(model,
          text(describe_layer(layer), " makes an output whose dimension ", dynamic - shape.begin(),
-              " is only known at run time, shape ", to_string(shape),
-              ": cut the model before it and do that step after ", "the inference"));
+              " is only known at run time, shape ", to_string(shape), kCutCure));
+  }
+}
+
+/// Refuses the layers inside loops and conditions whose output size depends on values whatever
+/// feeds them. The compiler may compute the sizes of others once it has unrolled a loop.
+void check_bodies(const Model::Impl& model) {
+  struct Finder : pugi::xml_tree_walker {
+    pugi::xml_node found;
+    bool for_each(pugi::xml_node& node) override {
+      constexpr std::array kTypes{"NonMaxSuppression", "NonZero", "Unique"};
+      if (std::string_view(node.name()) == "layer" && is_one_of(kTypes, node)) {
+        const auto ports = output_ports(node);
+        const bool is_open = std::any_of(ports.begin(), ports.end(), is_dynamic);
+        if (is_open) {
+          found = node;
+        }
+        return !is_open;
+      }
+      return true;
+    }
+  };
+  for (const auto layer : model.document.layers()) {
+    for (const auto part : layer.children()) {
+      if (!part.child("layers")) continue;
+      Finder finder;
+      pugi::xml_node(part).traverse(finder);
+      if (!finder.found) continue;
+      fail(model, text(describe_layer(finder.found), " inside ", describe_layer(layer),
+                       " makes an output whose size is only known at run time", kCutCure));
+    }
   }
 }
 
@@ -171,6 +207,7 @@ void check_supported(const Model::Impl& model) {
   if (!has_stale_shapes(model)) {
     check_layers(model);
   }
+  check_bodies(model);
   check_detectors(model);
   for (const auto& output : model.outputs) check_port(model, "output", output);
 }
