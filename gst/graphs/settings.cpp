@@ -102,12 +102,22 @@ std::map<std::string, std::string> parse_config(const std::string& text) {
   return config;
 }
 
+namespace {
+
+/// A shell leaves the ~ of cache-dir=~/models as it is.
+std::string with_home(const std::string& path) {
+  const bool is_below = path.starts_with("~/");
+  return is_below || path == "~" ? g_get_home_dir() + path.substr(1) : path;
+}
+
+}  // namespace
+
 npu::CompileOptions compile_options(const Settings& settings) {
   npu::CompileOptions options;
   options.config = parse_config(settings.config);
   options.properties = npu::Properties::parse(settings.properties);
   if (!settings.cache_dir.empty()) {
-    options.properties.set(npu::property::cache_dir, settings.cache_dir);
+    options.properties.set(npu::property::cache_dir, with_home(settings.cache_dir));
   }
   return options;
 }

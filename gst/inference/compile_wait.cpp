@@ -34,7 +34,11 @@ std::shared_ptr<Graph> ToldCompilation::get(std::chrono::milliseconds timeout) {
   }
   try {
     std::shared_ptr<Graph> graph = compilation_->get();
-    tell_end(GST_PROGRESS_TYPE_COMPLETE, "compiled " + compilation_->what());
+    const npu::LoadStats stats = graph->model().load_stats();
+    const bool is_cached = stats.from == npu::LoadedFrom::kCache;
+    tell_end(GST_PROGRESS_TYPE_COMPLETE,
+             (is_cached ? "loaded from the cache: " : "compiled ") + compilation_->what());
+    for (const std::string& warning : stats.warnings) post_warning(element_, warning);
     for (const std::string& repair : compilation_->repairs()) {
       post_info(element_, graph->file() + ": " + repair);
     }

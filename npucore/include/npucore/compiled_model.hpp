@@ -39,6 +39,9 @@ struct NPU_API LoadStats {
   std::uint64_t initialize_ns = 0;            ///< weights into the device; 0 while deferred
   std::uint64_t load_ns = 0;                  ///< the whole call
   std::uint64_t first_inference_ns = 0;       ///< submit to result, once; 0 before
+  /// The log's warnings of the call, without Model::warnings(): nothing was cached, a fallback was
+  /// taken.
+  std::vector<std::string> warnings;
   /// Load plus first inference (FEIL if the model was compiled, FIL if it was loaded); 0 before it.
   std::uint64_t first_latency_ns() const;
 };

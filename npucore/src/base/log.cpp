@@ -89,6 +89,8 @@ namespace {
 
 /// The outermost one of this thread.
 thread_local LogsAfterwards* afterwards = nullptr;
+/// The innermost one of this thread.
+thread_local CollectedWarnings* collected = nullptr;
 
 }  // namespace
 
@@ -101,23 +103,35 @@ LogsAfterwards::LogsAfterwards() {
 LogsAfterwards::~LogsAfterwards() {
   if (afterwards != this) return;
   afterwards = nullptr;
-  for (const auto& [level, message] : messages_) {
-    try {
-      log(level, message);
-    } catch (...) {  // the sink threw; a destructor must not
-      std::fprintf(stderr, "npucore error: the log sink threw at: %s\n", message.c_str());
-    }
-  }
+  for (const auto& [level, message] : messages_) log(level, message);
+}
+
+CollectedWarnings::CollectedWarnings() : outer_(std::exchange(collected, this)) {}
+
+CollectedWarnings::~CollectedWarnings() {
+  collected = outer_;
 }
 
 void log(LogLevel level, std::string_view message) {
+  const auto print = [message](const char* what) {
+    std::fprintf(stderr, "npucore %s: %.*s\n", what, static_cast<int>(message.size()),
+                 message.data());
+  };
   if (afterwards) {
     afterwards->messages_.emplace_back(level, message);
-  } else if (auto sink = current_sink()) {
-    (*sink)(level, message);
+    return;
+  }
+  if (collected && level == LogLevel::kWarning) {
+    collected->texts_.emplace_back(message);
+  }
+  if (auto sink = current_sink()) {
+    try {
+      (*sink)(level, message);
+    } catch (...) {  // threads and destructors of this library must not end by it
+      print("error: the log sink threw at");
+    }
   } else if (passes(level)) {
-    std::fprintf(stderr, "npucore %s: %.*s\n", kLevelNames[static_cast<int>(level)],
-                 static_cast<int>(message.size()), message.data());
+    print(kLevelNames[static_cast<int>(level)]);
   }
 }
 

@@ -10,7 +10,7 @@
 
 namespace npu::base {
 
-/// Hands the message to the sink. Lets the sink's exceptions through.
+/// Hands the message to the sink. Where that throws, prints it.
 void log(LogLevel level, std::string_view message);
 
 /// Logs "<what>: <error>" where nothing may be thrown: in a destructor, on a thread of the library.
@@ -28,6 +28,21 @@ class LogsAfterwards {
  private:
   friend void log(LogLevel level, std::string_view message);
   std::vector<std::pair<LogLevel, std::string>> messages_;  ///< those of inner ones too
+};
+
+/// Keeps copies of its thread's warnings.
+class CollectedWarnings {
+ public:
+  CollectedWarnings();
+  CollectedWarnings(const CollectedWarnings&) = delete;
+  CollectedWarnings& operator=(const CollectedWarnings&) = delete;
+  ~CollectedWarnings();
+  const std::vector<std::string>& texts() const { return texts_; }
+
+ private:
+  friend void log(LogLevel level, std::string_view message);
+  CollectedWarnings* const outer_;
+  std::vector<std::string> texts_;
 };
 
 /// Whether a message of this level reaches anybody: ask before building a costly one.

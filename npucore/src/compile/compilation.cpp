@@ -100,7 +100,8 @@ bool wants_helper(const Properties& properties, bool is_job) {
 void tell_of_no_helper(const char* reason) {
   static std::atomic<bool> told = false;
   base::log(told.exchange(true) ? LogLevel::kDebug : LogLevel::kWarning,
-            text("models are compiled in this process, where a compilation cannot be ended: ",
+            text("models are compiled in this process, where a compilation cannot be ended, "
+                 "nor limited by NPUCORE_COMPILE_TIMEOUT and NPUCORE_COMPILE_MEMORY: ",
                  reason, " (NPUCORE_COMPILE=in-process asks for that)"));
 }
 
@@ -173,6 +174,7 @@ void Compilation::check_cancelled() const {
 }
 
 std::shared_ptr<CompiledModel::Impl> Compilation::run() {
+  const base::CollectedWarnings warnings;
   if (compiled_->properties.values().get(property::cache_dir).empty()) {
     compile_graph();
   } else {
@@ -181,6 +183,7 @@ std::shared_ptr<CompiledModel::Impl> Compilation::run() {
   compiled_->stats.load_ns = static_cast<std::uint64_t>(
       std::chrono::nanoseconds(std::chrono::steady_clock::now() - start_).count());
   enter(CompilePhase::kDone);
+  compiled_->stats.warnings = warnings.texts();
   return std::move(compiled_);
 }
 
