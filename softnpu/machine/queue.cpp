@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/config.hpp"
+#include "base/failure.hpp"
 
 namespace softnpu {
 namespace {
@@ -26,7 +27,11 @@ CommandQueue::CommandQueue(Context& context, const ze_command_queue_desc_t& desc
     : context_(context),
       mode_(desc.mode),
       priority_(priority_of(desc.priority)),
-      lane_(std::make_shared<Lane>(priority_)) {}
+      lane_(std::make_shared<Lane>(priority_)) {
+  if (!context.take_queue_place()) {
+    throw Failure(ZE_RESULT_ERROR_UNINITIALIZED, "the context has 255 command queues already");
+  }
+}
 
 bool CommandQueue::make_room() {
   const auto done_well = [](const auto& job) {

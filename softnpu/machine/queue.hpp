@@ -19,7 +19,9 @@ inline constexpr uint64_t kBusyPatienceNs = 2'000'000'000;
 /// Submits jobs in order, at most as many at a time as the kernel driver's ring holds.
 class CommandQueue : Counted<Kind::kQueue> {
  public:
+  /// Throws Failure(UNINITIALIZED), as Intel's driver has it, where the context has no place.
   CommandQueue(Context& context, const ze_command_queue_desc_t& desc);
+  ~CommandQueue() { context_.give_queue_place(); }
 
   Context& context() const { return context_; }
   bool synchronous() const { return mode_ == ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS; }

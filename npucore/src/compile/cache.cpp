@@ -173,7 +173,7 @@ void ModelCache::store(const std::string& key, std::span<const Bytes> blob) cons
     warn(text(error.what(), "; the model is not cached"));
     return;
   }
-  shrink();
+  shrink(entry_of(key));
 }
 
 void ModelCache::remove(const std::string& key, const std::string& why) const {
@@ -184,14 +184,14 @@ void ModelCache::remove(const std::string& key, const std::string& why) const {
 }
 
 /// Other processes may do the same: an entry that is gone already is fine. Files being written
-/// stay.
-void ModelCache::shrink() const {
+/// stay, and what was stored now, though the clock was wrong when others were used.
+void ModelCache::shrink(const std::string& stored) const {
   const auto files = kept_files(*folder_);
   std::uint64_t total = 0;
   for (const auto& file : files) total += file.size_bytes;
   for (const auto& file : files) {
     if (total <= size_limit_bytes_) return;
-    if (base::is_temporary_name(file.name)) continue;
+    if (base::is_temporary_name(file.name) || file.name == stored) continue;
     folder_->remove(file.name);
     total -= file.size_bytes;
   }

@@ -52,7 +52,7 @@ class ModelCache {
 
  private:
   std::optional<base::MappedFile> open_entry(const std::string& key) const;
-  void shrink() const;
+  void shrink(const std::string& stored) const;
 
   std::optional<base::Folder> folder_;  ///< empty: nothing is cached
   const std::uint64_t size_limit_bytes_;

@@ -177,6 +177,7 @@ bool Completion::wait(Completed& item, std::uint64_t timeout_ns, std::exception_
   const auto is_over = [&] { return item.called_count_ >= last; };
   if (std::this_thread::get_id() == core_->thread && !is_over()) {
     if (!item.queued_) return true;  // called from the callback of this inference
+    if (timeout_ns == 0) return false;
     throw Error(ErrorCode::kInvalidArgument,
                 "a callback cannot wait for an inference: it would wait for itself");
   }

@@ -266,6 +266,7 @@ void Request::Impl::prepare() {
 
 void Request::Impl::collect_producers() {
   producers_.clear();
+  files_.clear();
   may_be_exported_ = false;
   for (const Binding& binding : inputs_) add_producer(binding.bound(), dmabuf::FenceUse::kRead);
   for (const Binding& binding : outputs_) add_producer(binding.bound(), dmabuf::FenceUse::kWrite);
@@ -277,6 +278,9 @@ void Request::Impl::add_producer(const Tensor& tensor, dmabuf::FenceUse use) {
   const internal::Allocation& allocation = *internal::allocation_of(tensor);
   const int fd = allocation.buffer_fd();
   may_be_exported_ = may_be_exported_ || (allocation.exportable && fd < 0);
+  if (allocation.file) {
+    files_.push_back(allocation.file);
+  }
   const bool known = std::any_of(
       producers_.begin(), producers_.end(),
       [&](const Producer& producer) { return producer.fd == fd && producer.use == use; });
@@ -348,6 +352,8 @@ std::uint64_t Request::Impl::submit() {
   if (!producers_.empty()) {
     wait_for_producers();
   }
+  // The device, or a copy, would read missing pages of a shortened file, which ends the process.
+  for (const auto& file : files_) file->check_unchanged();
   const std::uint64_t copied = copied_ ? copy_inputs() : 0;
   if (model_->first_inference_ns.load(std::memory_order_relaxed) == 0) [[unlikely]] {
     first_submit_ = std::chrono::steady_clock::now();

@@ -9,6 +9,7 @@
 #include <npucore/request.hpp>
 #include <npucore/tensor.hpp>
 
+#include "base/mapped_file.hpp"
 #include "base/pimpl.hpp"
 #include "dmabuf/dmabuf.hpp"
 #include "ze/measurement.hpp"
@@ -117,6 +118,7 @@ struct NPU_LOCAL Request::Impl final : public internal::Completed {
   /// The recording last submitted with values_; null: the next submit() picks one.
   ze::Recording* recording_ = nullptr;
   std::vector<Producer> producers_;
+  std::vector<std::shared_ptr<const base::MappedFile>> files_;  ///< that inputs are mapped from
   bool settled_ = false;          ///< bindings and states are reached from engine_'s session
   bool prepared_ = false;         ///< everything is bound, and producers_ are those of the tensors
   bool copied_ = false;           ///< some binding is copied

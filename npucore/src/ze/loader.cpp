@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <level_zero/loader/ze_loader.h>
+#include <sys/auxv.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -65,6 +66,17 @@ ze_result_t init_all_drivers(const Loader& loader, std::vector<ze_driver_handle_
   return result;
 }
 
+/// Takes away what the loader would read in a program with more rights than its caller: names of
+/// drivers and folders of layers, which it opens, and of folders that it writes to.
+void hide_callers_settings() {
+  if (::getauxval(AT_SECURE) == 0) return;
+  for (const char* name :
+       {kDriversVariable, "ZEL_LIBRARY_PATH", "ZEL_LOADER_LOG_DIR", "ZEL_ENABLE_LOADER_LOGGING",
+        "ZE_ENABLE_VALIDATION_LAYER", "ZE_ENABLE_TRACING_LAYER"}) {
+    ::unsetenv(name);
+  }
+}
+
 }  // namespace
 
 std::string Loader::default_library() {
@@ -74,6 +86,7 @@ std::string Loader::default_library() {
 }
 
 std::unique_ptr<const Loader> Loader::open(const std::string& library) {
+  hide_callers_settings();
   auto loader = std::make_unique<Loader>();
   loader->handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!loader->handle) {

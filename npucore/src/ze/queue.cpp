@@ -59,7 +59,9 @@ CommandQueue make_queue(const DeviceContext& device, const QueueOptions& options
   ze_command_queue_handle_t handle = nullptr;
   device.check(
       device.loader.zeCommandQueueCreate(device.context.get(), device.npu.device, &desc, &handle),
-      "zeCommandQueueCreate");
+      "zeCommandQueueCreate",
+      "a process may have 255 command queues on an NPU, and an older kernel driver serves 64 "
+      "processes in all: destroy compiled models that are no longer needed, or share one");
   return {device.loader, handle};
 }
 

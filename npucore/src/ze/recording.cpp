@@ -85,11 +85,14 @@ void Recording::append(std::uint32_t list, const std::vector<ArgumentValue>& val
     for (std::uint32_t argument = 0; argument < values.size(); ++argument) {
       set_argument(argument, values[argument], list);
     }
-    device_->check(device_->graph->pfnAppendGraphExecute(
-                       handle, graph_->handle(), measurement_->query(list), link.signal,
-                       wait_for ? 1 : 0, wait_for ? &wait_for : nullptr),
-                   "pfnAppendGraphExecute",
-                   "a bound tensor is smaller than the driver requires, or from another context");
+    device_->check(
+        device_->graph->pfnAppendGraphExecute(handle, graph_->handle(), measurement_->query(list),
+                                              link.signal, wait_for ? 1 : 0,
+                                              wait_for ? &wait_for : nullptr),
+        "pfnAppendGraphExecute",
+        "a bound tensor is smaller than the driver requires, or from another context, or "
+        "the device's range of addresses is full: use fewer or smaller models and "
+        "tensors at a time");
   }
   if (!stamped) return;
   append_barrier(handle);

@@ -132,6 +132,14 @@ TEST_F(Cache, TakesAwayWhatWasUsedLongestAgo) {
   EXPECT_EQ(found("d"), blob);
 }
 
+TEST_F(Cache, KeepsWhatItStoresThoughOtherEntriesLieInTheFuture) {
+  const std::string blob(1000, 'x');
+  for (const char* key : {"a", "b"}) store(key, blob, 2500);
+  for (const auto& file : files()) age(file, -86400);
+  store("c", blob, 2500);
+  EXPECT_EQ(found("c"), blob);
+}
+
 // The kernel itself notes the first use only.
 TEST_F(Cache, NotesEveryUse) {
   const std::string blob(1000, 'x');

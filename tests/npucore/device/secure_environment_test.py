@@ -14,13 +14,13 @@ NAMED = "/nowhere/libown.so"
 
 
 def run(program):
-    environment = dict(os.environ, NPUCORE_ZE_LOADER=NAMED)
+    environment = dict(os.environ, NPUCORE_ZE_LOADER=NAMED, ZE_ENABLE_ALT_DRIVERS=NAMED)
     return subprocess.run([program], env=environment, capture_output=True, text=True, check=True).stdout
 
 
 def main():
     plain = run(sys.argv[1])
-    if plain != f"secure 0: loader {NAMED}\n":
+    if plain != f"secure 0: loader {NAMED}\nthe loader sees {NAMED}\n":
         sys.exit(f"without more rights the variable must count: {plain}")
     if os.getuid() != 0:
         print("only root can make a program that runs as another user")
@@ -34,7 +34,7 @@ def main():
     if told.startswith("secure 0"):
         print("set-user-id programs have no effect here (nosuid)")
         sys.exit(SKIPPED)
-    if told != "secure 1: loader libze_loader.so.1\n":
+    if told != "secure 1: loader libze_loader.so.1\nthe loader sees nothing\n":
         sys.exit(f"with more rights it must not: {told}")
 
 

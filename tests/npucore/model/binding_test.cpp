@@ -334,6 +334,16 @@ TEST_F(Bindings, ToAFileReadItInPlace) {
   EXPECT_EQ(importer.stats().imports, before.imports + 1);
 }
 
+TEST_F(Bindings, ToAFileThatIsCutShortAreAnError) {
+  const auto path = folder().path() / "input.raw";
+  write_file(path, std::string(kBytes, '\0'));
+  Request request = model_.create_request();
+  request.set_input(0, Tensor::from_file(device_, path, 0, kBytes));
+  request.infer();
+  std::filesystem::resize_file(path, 0);
+  expect_error(ErrorCode::kIo, "was changed while it was in use", [&] { request.infer(); });
+}
+
 TEST_F(Bindings, ToAFileNeedItsBytes) {
   const auto path = folder().path() / "short.raw";
   write_file(path, "short");

@@ -206,6 +206,20 @@ int run_again(const std::string& test, const char* variable, const std::string& 
   });
 }
 
+TEST_F(Driver, HasRoomFor255QueuesInAContext) {
+  std::vector<Queue> queues;
+  for (int i = 0; i < 255; ++i) queues.push_back(client_.make_queue());
+  ze_command_queue_desc_t desc{ZE_STRUCTURE_TYPE_COMMAND_QUEUE_DESC};
+  ze_command_queue_handle_t one_more = nullptr;
+  const auto create = [&] {
+    return zeCommandQueueCreate(client_.context, client_.device, &desc, &one_more);
+  };
+  EXPECT_EQ(create(), ZE_RESULT_ERROR_UNINITIALIZED);
+  queues.pop_back();
+  ASSERT_EQ(create(), ZE_RESULT_SUCCESS);
+  zeCommandQueueDestroy(one_more);
+}
+
 // For run_again: leaves the process in the middle of an inference.
 TEST(Child, DISABLED_ExitsInMidFlight) {
   auto* const client = new Client;
