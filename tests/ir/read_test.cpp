@@ -239,6 +239,56 @@ std::string nested(int depth) {
   return replaced(good(), "<output>", open + close + "<output>");
 }
 
+// ---- What people take for an IR
+
+struct OtherKind : Named {
+  const char* file;
+  std::string begin;
+  const char* said;
+};
+class OtherKindTest : public testing::TestWithParam<OtherKind> {};
+
+TEST_P(OtherKindTest, IsToldWithHowToMakeAnIrOfIt) {
+  const TempDir dir;
+  dir.write("net.xml", good());
+  const auto path = dir.write(GetParam().file, GetParam().begin + std::string(600, 'x'));
+  EXPECT_TRUE(has(error_of([&] { Model::read(path); }), GetParam().said));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, OtherKindTest,
+    testing::Values(
+        OtherKind{"onnx", "net.onnx", std::string("\x08\x08\x12\x07pytorch", 11),
+                  "is an ONNX model: make an OpenVINO IR of it (pip install openvino; ovc "},
+        OtherKind{"onnx_under_another_name", "net.model", std::string("\x08\x0a\x3a\x10", 4),
+                  "is an ONNX model"},
+        OtherKind{"pytorch", "best.pt", std::string("PK\x03\x04") + "best/data.pkl",
+                  "is a PyTorch file: make an OpenVINO IR of it, with Ultralytics by yolo export"},
+        OtherKind{"tensorflow_lite", "net.tflite", std::string("\x1c\0\0\0TFL3", 8),
+                  "is a TensorFlow Lite model"},
+        OtherKind{"tensorflow", "saved_model.pb", "\x12", "is a TensorFlow model"},
+        OtherKind{"keras", "net.keras", "PK\x03\x04", "is a Keras model"},
+        OtherKind{"weights", "net.bin", "\x01", "is the weights of a model: give "}),
+    by_name);
+
+TEST(ReadTest, TakesAFolderWithOneIr) {
+  const TempDir dir;
+  const auto xml = dir.write("net.xml", good());
+  dir.write("metadata.yaml", "task: detect");
+  EXPECT_EQ(Model::read(xml.parent_path()).path(), xml);
+}
+
+TEST(ReadTest, RefusesAFolderWithNoIrOrSeveral) {
+  const TempDir dir;
+  const auto folder = dir.write("net.onnx", "x").parent_path();
+  EXPECT_TRUE(has(error_of([&] { Model::read(folder); }), "is a folder without an .xml"));
+  dir.write("b.xml", good());
+  const auto first = dir.write("a.xml", good());
+  const auto error = error_of([&] { Model::read(folder); });
+  EXPECT_TRUE(has(error, "is a folder with 2 .xml files"));
+  EXPECT_TRUE(has(error, "such as \"" + first.string() + "\""));
+}
+
 TEST(ReadTest, TakesElementsThatAreNestedAsInLoopsOfLoops) {
   const TempDir dir;
   EXPECT_NO_THROW(Model::read(dir.write("model.xml", nested(200))));

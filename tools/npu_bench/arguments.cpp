@@ -1,7 +1,9 @@
 #include "arguments.hpp"
 
+#include "model_file.hpp"
+
 bool Arguments::is_ir() const {
-  return model.size() > 4 && model.compare(model.size() - 4, 4, ".xml") == 0;
+  return is_ir_path(model);
 }
 
 namespace {

@@ -6,15 +6,16 @@
 #include <vector>
 
 #include "difference.hpp"
+#include "model_file.hpp"
 
 /// One of the two sides to compare.
 struct Side {
-  std::string model;  ///< .xml: an IR; anything else: a blob
+  std::string model;  ///< an IR or a blob
   std::string weights;
   std::string device;
   std::vector<std::string> properties;
 
-  bool is_ir() const { return model.ends_with(".xml"); }
+  bool is_ir() const { return is_ir_path(model); }
 };
 
 struct Arguments {

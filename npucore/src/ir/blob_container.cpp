@@ -7,6 +7,7 @@
 #include <npucore/error.hpp>
 
 #include "base/text.hpp"
+#include "ir/graph/file_kind.hpp"
 
 #include "byte_reader.hpp"
 
@@ -71,6 +72,8 @@ class Refusal {
     throw Error(ErrorCode::kUnsupported,
                 text(base::quoted(file_name_), " cannot be loaded: ", reason));
   }
+
+  const std::string& file_name() const { return file_name_; }
 
  private:
   const std::string& file_name_;
@@ -252,6 +255,7 @@ BlobView open_with_footer(Bytes file, const Refusal& refusal) {
     open_with_footer(file, refusal);  // throws the reason if the metadata give one
     refusal.unsupported("its content is not an ELF: it is encrypted, or of another kind");
   }
+  refuse_other_kinds(file, refusal.file_name());
   refusal.no_blob(file.empty() ? "it is empty" : "it does not start with an ELF header");
 }
 

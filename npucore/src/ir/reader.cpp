@@ -9,6 +9,7 @@
 #include "base/enum_names.hpp"
 #include "base/text.hpp"
 #include "ir/graph/constant.hpp"
+#include "ir/graph/file_kind.hpp"
 #include "ir/graph/layer.hpp"
 #include "ir/graph/ports.hpp"
 
@@ -133,8 +134,9 @@ Document read_document(const std::filesystem::path& xml) {
 
 }  // namespace
 
-std::shared_ptr<Model::Impl> read_ir(const std::filesystem::path& xml,
+std::shared_ptr<Model::Impl> read_ir(const std::filesystem::path& path,
                                      const std::filesystem::path& weights) {
+  const auto xml = ir_in(path);
   auto bin = weights;
   if (bin.empty()) {
     bin = std::filesystem::path(xml).replace_extension(".bin");

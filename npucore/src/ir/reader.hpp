@@ -8,7 +8,7 @@
 namespace npu::ir {
 
 /// Reads and checks an IR; `weights` empty means the .bin beside the .xml.
-std::shared_ptr<Model::Impl> read_ir(const std::filesystem::path& xml,
+std::shared_ptr<Model::Impl> read_ir(const std::filesystem::path& path,
                                      const std::filesystem::path& weights);
 
 }  // namespace npu::ir

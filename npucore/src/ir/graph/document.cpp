@@ -1,14 +1,13 @@
 #include "document.hpp"
 
 #include <algorithm>
-#include <array>
 #include <new>
-#include <string_view>
 
 #include <npucore/error.hpp>
 
 #include "base/text.hpp"
 
+#include "file_kind.hpp"
 #include "layer.hpp"
 #include "limits.hpp"
 #include "xml.hpp"
@@ -44,12 +43,6 @@ void remove_edges(pugi::xml_node net, const auto& which) {
   }
 }
 
-/// Every compiled blob begins with this magic.
-bool is_elf(std::span<const std::byte> bytes) {
-  constexpr std::array kMagic{std::byte{0x7f}, std::byte{'E'}, std::byte{'L'}, std::byte{'F'}};
-  return bytes.size() >= kMagic.size() && std::equal(kMagic.begin(), kMagic.end(), bytes.begin());
-}
-
 }  // namespace
 
 void Document::fail(const std::string& reason) const {
@@ -62,12 +55,7 @@ Document Document::parse(std::span<const std::byte> text, const std::string& fil
   if (text.size() > Limits::kBytes) {
     document.fail(base::text("it has ", text.size(), " bytes, more than ", Limits::kBytes));
   }
-  if (is_elf(text)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                base::text(base::quoted(file),
-                           " is a compiled blob, not an OpenVINO IR: import it (npuimport, "
-                           "CompiledModel::import)"));
-  }
+  refuse_other_kinds(text, file);
   const auto result = document.xml_.load_buffer(text.data(), text.size());
   if (result.status == pugi::status_out_of_memory) throw std::bad_alloc();
   if (!result) {
