@@ -1,3 +1,6 @@
+#include <cmath>
+#include <cstdio>
+
 #include <npucore/error.hpp>
 #include <npuvision/model_card.hpp>
 
@@ -10,8 +13,10 @@ namespace {
 
 class BlobSource : public GraphSource {
  public:
-  BlobSource(std::shared_ptr<Graph> graph, const npu::vision::TensorGroup& ids)
+  BlobSource(std::shared_ptr<Graph> graph, const npu::vision::TensorGroup& ids,
+             std::vector<std::string> warnings)
       : graph_(std::move(graph)),
+        warnings_(std::move(warnings)),
         group_(caps_group_of(ids, graph_->model().outputs(),
                              {graph_->geometry().model_width, graph_->geometry().model_height})) {}
 
@@ -20,7 +25,7 @@ class BlobSource : public GraphSource {
     return compile_command(graph_->file(), graph_->preprocess(), layout);
   }
   const TensorGroup& tensor_group() const override { return group_; }
-  std::vector<std::string> warnings() const override { return {}; }
+  std::vector<std::string> warnings() const override { return warnings_; }
   std::vector<std::string> repairs() const override { return {}; }
   std::uint64_t compile_ns() const override {
     const npu::LoadStats stats = graph_->model().load_stats();
@@ -38,6 +43,7 @@ class BlobSource : public GraphSource {
 
  private:
   const std::shared_ptr<Graph> graph_;
+  const std::vector<std::string> warnings_;
   const TensorGroup group_;
 };
 
@@ -112,19 +118,59 @@ npu::FrameInput derive_frame_input(const std::vector<npu::Port>& inputs, const s
                        ") do not show it; compile it with npu-compile --frame FORMAT:WIDTHxHEIGHT");
 }
 
+namespace {
+
+/// Boxes of a graph that scales its picture are in pixels of what it scales to, which npu-compile
+/// notes.
+void note_own_scaling(const std::map<std::string, std::string>& model_info,
+                      npu::FrameGeometry* geometry) {
+  const auto noted = model_info.find(npu::vision::kPictureSizeKey);
+  unsigned width = 0, height = 0;
+  if (noted == model_info.end() ||
+      std::sscanf(noted->second.c_str(), "%ux%u", &width, &height) != 2 || width == 0 ||
+      height == 0) {
+    return;
+  }
+  geometry->scale_x = static_cast<double>(geometry->model_width) / width;
+  geometry->scale_y = static_cast<double>(geometry->model_height) / height;
+  geometry->model_width = width;
+  geometry->model_height = height;
+}
+
+/// A warning where the graph gives its picture another shape than its authors did.
+std::vector<std::string> warnings_of(const npu::FrameInput& frame,
+                                     const npu::vision::ModelCard& card) {
+  const npu::FrameGeometry& geometry = frame.geometry;
+  const bool is_stretched = std::abs(geometry.scale_x - geometry.scale_y) > 0.01 * geometry.scale_x;
+  if (!is_stretched || card.resize != npu::ResizeMode::kLetterbox) return {};
+  const npu::FrameLayout& layout = frame.preprocess.frame;
+  return {"the graph stretches frames of " + std::to_string(layout.width) + "x" +
+          std::to_string(layout.height) + " to " + std::to_string(geometry.model_width) + "x" +
+          std::to_string(geometry.model_height) +
+          ", but the model's card says that it was trained with borders (letterbox), so objects "
+          "may be missed: compile the model without its own scaling, by npu-compile --frame "
+          "FORMAT:WIDTHxHEIGHT"};
+}
+
+}  // namespace
+
 std::unique_ptr<GraphSource> open_blob(const npu::Device& device, const Settings& settings) {
   npu::CompiledModel model =
       npu::CompiledModel::import(device, settings.model, compile_options(settings));
   npu::FrameInput frame = model.frame_input() ? *model.frame_input()
                                               : derive_frame_input(model.inputs(), settings.model);
+  if (!model.frame_input()) {
+    note_own_scaling(model.model_info(), &frame.geometry);
+  }
   const npu::vision::ModelCard card =
       npu::vision::read_model_card(settings.model, model.model_info());
   const npu::vision::TensorGroup ids =
       ids_of(settings.model, card, model.outputs(),
              {frame.geometry.model_width, frame.geometry.model_height});
+  std::vector<std::string> warnings = warnings_of(frame, card);
   return std::make_unique<BlobSource>(std::make_shared<Graph>(std::move(model), std::move(frame),
                                                               settings.model, card.to_json(), ids),
-                                      ids);
+                                      ids, std::move(warnings));
 }
 
 }  // namespace gstnpu

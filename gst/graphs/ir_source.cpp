@@ -20,6 +20,7 @@ namespace gstnpu {
 namespace {
 
 constexpr std::ptrdiff_t kMaxGraphs = 8;  // idle ones
+constexpr std::uint32_t kSizeStep = 32;   // of detectors' and text finders' coarsest grids
 constexpr float kLeastShare = 0.1F;       // each region's picture becomes 1/share times larger
 
 std::string joined(const std::vector<std::string>& names) {
@@ -95,8 +96,10 @@ class OpenSizes {
 
   bool any() const { return std::any_of(shape_.begin(), shape_.end(), is_open); }
 
-  /// Sets an open batch to one, open rows and columns to the frame's.
-  npu::Shape shape_for(const npu::FrameLayout& frame) const {
+  /// Sets an open batch to one, open rows and columns to the frame's, rounded up to a multiple of
+  /// `step`.
+  npu::Shape shape_for(const npu::FrameLayout& frame, std::uint32_t step = 1) const {
+    const auto rounded = [step](std::uint32_t side) { return (side + step - 1) / step * step; };
     npu::Shape shape = shape_;
     const auto set = [&](std::size_t at, std::int64_t size) {
       if (is_open(shape[at])) {
@@ -104,8 +107,8 @@ class OpenSizes {
       }
     };
     set(0, 1);
-    set(rows_, frame.height);
-    set(rows_ + 1, frame.width);
+    set(rows_, rounded(frame.height));
+    set(rows_ + 1, rounded(frame.width));
     return shape;
   }
 
@@ -146,12 +149,13 @@ struct Described {
   std::vector<std::string> repairs;
 };
 
-void repair(Described& described, const Settings& settings) {
+void repair(Described& described) {
   const std::vector<std::string> done = described.model.repair();
   if (done.empty()) return;
   described.repairs.insert(described.repairs.end(), done.begin(), done.end());
   // Reads the card again: the model's info now names what was cut off.
-  described.card = npu::vision::read_model_card(settings.model, described.model.model_info());
+  described.card =
+      npu::vision::read_model_card(described.model.path(), described.model.model_info());
 }
 
 struct WantedShape {
@@ -163,30 +167,44 @@ struct WantedShape {
 WantedShape wanted_shape(const Described& described, const Settings& settings) {
   const npu::Shape shape = parse_shape("input-shape", settings.input_shape);
   if (!shape.empty()) return {shape, ""};
-  return {npu::vision::input_shape(described.card, described.model.inputs().front().shape),
-          ", by the model's card"};
+  return {npu::vision::input_shape(described.card, described.model),
+          described.model.own_picture_size() ? ", as the graph scales its picture to that"
+                                             : ", by the model's card"};
 }
 
 bool is_one_picture(const npu::Shape& shape) {
   return !shape.empty() && shape.front() == 1;
 }
 
+/// Tells what the graph does itself, in place of what the card says.
+void note_own_steps(Described& described) {
+  if (OpenSizes(described.model).any()) return;  // its picture has no size yet
+  npu::Preprocess preprocess = described.model.default_preprocess({});
+  npu::vision::apply(described.card, &preprocess);
+  with_advice(described.advice, [&] {
+    for (std::string& sentence : described.model.leave_out_own_steps(&preprocess)) {
+      described.repairs.push_back(std::move(sentence));
+    }
+  });
+}
+
 Described read_model(const Settings& settings) {
   npu::Model model = npu::Model::read(settings.model);
-  npu::vision::ModelCard card = npu::vision::read_model_card(settings.model, model.model_info());
+  npu::vision::ModelCard card = npu::vision::read_model_card(model.path(), model.model_info());
   Described described{std::move(model), std::move(card), "", {}};
   const WantedShape wanted = wanted_shape(described, settings);
   // First with the inner shapes that reshaping removes: they show more to repair.
   if (settings.repair && is_one_picture(wanted.shape)) {
-    repair(described, settings);
+    repair(described);
   }
   if (!wanted.shape.empty()) {
     described.advice = advice_of(wanted.shape, wanted.by);
     reshape(described.model, wanted.shape, described.advice);
   }
   if (settings.repair) {
-    repair(described, settings);
+    repair(described);
   }
+  note_own_steps(described);
   return described;
 }
 
@@ -226,7 +244,7 @@ class IrSource final : public GraphSource {
       : IrSource(device, settings, read_model(settings)) {}
   IrSource(const npu::Device& device, const Settings& settings, Described described)
       : device_(device),
-        file_(settings.model),
+        file_(described.model.path()),
         options_(device, settings),
         repairs_(std::move(described.repairs)),
         model_(std::move(described.model)),
@@ -413,6 +431,12 @@ class IrSource final : public GraphSource {
       try {
         throw;
       } catch (const npu::Error& error) {
+        const bool is_of_strides = with_strides_ && error.code() == npu::ErrorCode::kUnsupported;
+        if (!is_of_strides && may_be_of_sizes(error.code()) && source_.may_round_sizes(layout_)) {
+          GST_CAT_INFO(gstnpu_debug, "sizes are rounded up to 32: %s", error.what());
+          source_.rounds_sizes_ = true;
+          return begin_anew();
+        }
         if (!with_strides_ || error.code() != npu::ErrorCode::kUnsupported) return;
         do_without_strides(error.what());
       } catch (...) {
@@ -423,6 +447,10 @@ class IrSource final : public GraphSource {
     void do_without_strides(const char* why) {
       GST_CAT_INFO(gstnpu_debug, "no graph for all strides: %s", why);
       source_.one_for_all_strides_ = false;
+      begin_anew();
+    }
+
+    void begin_anew() {
       graph_.reset();
       error_ = nullptr;
       begin();
@@ -439,6 +467,12 @@ class IrSource final : public GraphSource {
     bool is_kept_ = false;
   };
 
+  /// Whether the model leaves its sizes open, and has been tried with the frame's only.
+  bool may_round_sizes(const npu::FrameLayout& layout) const {
+    return open_sizes_.any() && !rounds_sizes_ &&
+           open_sizes_.shape_for(layout) != open_sizes_.shape_for(layout, kSizeStep);
+  }
+
   /// The layout that the graph for frames of `layout` is compiled for.
   npu::FrameLayout key_of(const npu::FrameLayout& layout) const {
     return one_for_all_strides_ ? without_padding(layout) : layout;
@@ -452,6 +486,7 @@ class IrSource final : public GraphSource {
   npu::Preprocess preprocess_for(const npu::Model& model, const npu::FrameLayout& layout) const {
     npu::Preprocess preprocess = model.default_preprocess(layout);
     npu::vision::apply(card_, &preprocess);
+    model.leave_out_own_steps(&preprocess);
     if (options_.resize) {
       preprocess.resize = *options_.resize;
     }
@@ -495,8 +530,9 @@ class IrSource final : public GraphSource {
     npu::Model model = model_;
     std::string advice = advice_;
     std::vector<std::string> repairs;
+    const std::uint32_t step = rounds_sizes_ ? kSizeStep : 1;
     if (open_sizes_.any()) {
-      const npu::Shape shape = open_sizes_.shape_for(layout);
+      const npu::Shape shape = open_sizes_.shape_for(layout, step);
       advice = advice_of(shape, ", by the frame");
       reshape(model, shape, advice);
       if (options_.repair) {
@@ -504,7 +540,11 @@ class IrSource final : public GraphSource {
       }
       with_advice(advice, [&] { model.check_supported(); });
     }
-    with_advice(advice, [&] { model.add_preprocess(preprocess_for(model, layout)); });
+    npu::Preprocess preprocess = preprocess_for(model, layout);
+    if (open_sizes_.any() && rounds_sizes_ && !options_.resize && !card_.resize) {
+      preprocess.resize = npu::ResizeMode::kLetterbox;  // a border, and each pixel as it is
+    }
+    with_advice(advice, [&] { model.add_preprocess(preprocess); });
     npu::FrameInput frame = model.frame_input().value();
     npu::CompileOptions options = options_.compile;
     if (one_for_all_strides_) {
@@ -562,8 +602,9 @@ class IrSource final : public GraphSource {
   const npu::vision::InputSize size_;
   const npu::vision::TensorGroup ids_;
   const TensorGroup group_;
-  std::mutex mutex_;          // guards all below
-  bool one_for_all_strides_;  // until the driver refuses
+  std::mutex mutex_;           // guards all below
+  bool one_for_all_strides_;   // until the driver refuses
+  bool rounds_sizes_ = false;  // once it has refused a frame's own size
   std::vector<std::shared_ptr<IrCompilation>> pending_;
   std::list<std::shared_ptr<Graph>> graphs_;     // last used first
   std::optional<npu::FrameLayout> last_layout_;  // of the frames that graphs_.front() serves

@@ -65,6 +65,7 @@ ModelCard merged(const ModelCard& user, const ModelCard& model) {
 ModelCard signed_by(const std::string& origin, ModelCard card) {
   constexpr std::size_t kMostBytes = 256;
   card.architecture = shortened(card.architecture, kMostBytes);
+  card.unknown = shortened(card.unknown, kMostBytes);
   for_each_field([&](const auto& field) {
     if (is_said(card.*field.member)) {
       card.origins.try_emplace(field.name, origin);
@@ -84,12 +85,16 @@ void apply(const ModelCard& card, npu::Preprocess* preprocess) {
   }
 }
 
-Shape input_shape(const ModelCard& card, const Shape& open) {
+Shape input_shape(const ModelCard& card, const Model& model) {
+  const Shape open = model.inputs().front().shape;
   const auto is_open = [](std::int64_t size) { return size < 0; };
   const bool has_open = std::any_of(open.begin(), open.end(), is_open);
-  if (!has_open || open.size() != 4 || !card.input_width || !card.input_height) return {};
+  if (!has_open || open.size() != 4) return {};
+  const auto own = model.own_picture_size();
+  if (!own && (!card.input_width || !card.input_height)) return {};
   const auto are_channels = [&](std::size_t at) { return open[at] == 1 || open[at] == 3; };
-  const std::int64_t height = *card.input_height, width = *card.input_width;
+  const std::int64_t height = own ? own->second : *card.input_height;
+  const std::int64_t width = own ? own->first : *card.input_width;
   Shape shape = !are_channels(1) && are_channels(3) ? Shape{1, height, width, open[3]}
                                                     : Shape{1, 3, height, width};
   for (std::size_t i = 0; i < shape.size(); ++i) {

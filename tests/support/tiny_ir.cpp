@@ -37,6 +37,15 @@ std::string dynamic_ir(int width) {
   return pixels_ir(-1, width);
 }
 
+std::string even_ir() {
+  Picture ir(-1, -1);
+  ir.result(ir.image, "pixels");
+  return ir.ending_with(ir.layer("SpaceToDepth", {ir.image},
+                                 {.name = "blocks",
+                                  .data = "mode=\"blocks_first\" block_size=\"2\"",
+                                  .shape = IrShape{1, 12, -1, -1}}));
+}
+
 std::string sized_ir(int width) {
   Picture ir(-1, width);
   const auto sizes = ir.parameter("orig_target_sizes", "i64", {1, 2});

@@ -19,7 +19,11 @@ std::string packed_ir(int height, int width);
 /// pixels_ir with a height that is not known.
 std::string dynamic_ir(int width);
 
-/// The same with a second input and output: orig_target_sizes, as RT-DETR's exports have it.
+/// A picture of any even size, and blocks of 2x2 of it.
+std::string even_ir();
+
+/// pixels_ir with a height that is not known, a second input and output: orig_target_sizes, as
+/// RT-DETR's exports have it.
 std::string sized_ir(int width);
 
 /// pixels_ir with an operator that no compiler knows between input and output.

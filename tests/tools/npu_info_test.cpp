@@ -165,6 +165,16 @@ TEST(NpuInfoModelTest, NamesDoNotLookLikeLinesOfOurs) {
   EXPECT_TRUE(has(run(model.string()).output, R"("cat\n  family  ssd", dog  (metadata.yaml))"));
 }
 
+TEST(NpuInfoModelTest, TellsWhichStepsTheGraphDoesItself) {
+  const TempDir dir;
+  dir.write("metadata.yaml", "task: detect\nnames: [cat, dog]\n");
+  const auto text = [&](const char* type) {
+    return run(dir.write("m.xml", test::identity_ir(type, {1, 3, 32, 32})).string()).output;
+  };
+  EXPECT_TRUE(has(text("f32"), "255.0  (metadata.yaml)"));
+  EXPECT_TRUE(has(text("u8"), "255.0  (in the graph)"));
+}
+
 TEST(NpuInfoModelTest, NamesDoNotDriveTheTerminal) {
   const TempDir dir;
   const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));

@@ -141,6 +141,9 @@ npu::Preprocess preprocess_from(const Arguments& arguments, const npu::Model& mo
   auto preprocess = model.default_preprocess(frame);
   npu::vision::apply(card, &preprocess);
   preprocess.input = arguments.input;
+  for (const auto& sentence : model.leave_out_own_steps(&preprocess)) {
+    print(arguments.model + ": " + sentence + '\n');
+  }
   if (!arguments.resize.empty()) {
     preprocess.resize = npu::resize_mode_from_string(arguments.resize);
   }
@@ -163,13 +166,12 @@ npu::Preprocess preprocess_from(const Arguments& arguments, const npu::Model& mo
 }
 
 /// Gives sizes that are still open the card's values, as npuinfer does.
-void reshape_by_card(npu::Model& model, const Arguments& arguments) {
+void reshape_by_card(npu::Model& model) {
   if (model.inputs().empty()) return;
-  const auto card = npu::vision::read_model_card(arguments.model, model.model_info());
-  const npu::Port& input = model.inputs().front();
-  const npu::Shape shape = npu::vision::input_shape(card, input.shape);
+  const auto card = npu::vision::read_model_card(model.path(), model.model_info());
+  const npu::Shape shape = npu::vision::input_shape(card, model);
   if (!shape.empty()) {
-    model.reshape({{input.name, shape}});
+    model.reshape({{model.inputs().front().name, shape}});
   }
 }
 
@@ -191,14 +193,17 @@ npu::Model model_from(const Arguments& arguments) {
     repair(model, arguments);
   }
   reshape(model, arguments.reshape);
-  reshape_by_card(model, arguments);
+  reshape_by_card(model);
   repair(model, arguments);
-  const auto card = npu::vision::read_model_card(arguments.model, model.model_info());
+  const auto card = npu::vision::read_model_card(model.path(), model.model_info());
   if (!card.origins.empty()) {
     model.set_model_info(npu::vision::kCardKey, card.to_json());
   }
   if (!arguments.frame.empty()) {
     model.add_preprocess(preprocess_from(arguments, model, card));
+  } else if (const auto size = model.own_picture_size()) {
+    model.set_model_info(npu::vision::kPictureSizeKey,
+                         std::to_string(size->first) + "x" + std::to_string(size->second));
   }
   return model;
 }

@@ -43,6 +43,31 @@ CardReport read_card(const std::filesystem::path& model,
   return report;
 }
 
+CardReport read_card(const npu::Model& model) {
+  CardReport report = read_card(model.path(), model.model_info());
+  if (!report.card) return report;
+  if (const auto size = model.own_picture_size()) {
+    report.picture = "the graph scales its picture to " + std::to_string(size->first) + "x" +
+                     std::to_string(size->second) + " itself\n";
+  }
+  try {
+    npu::Preprocess steps;
+    npu::vision::apply(*report.card, &steps);
+    const npu::Preprocess said = steps;
+    model.leave_out_own_steps(&steps);
+    auto& origins = report.card->origins;
+    if (steps.mean != said.mean) {
+      origins["mean"] = "in the graph";
+    }
+    if (steps.scale != said.scale) {
+      origins["scale"] = "in the graph";
+    }
+  } catch (const npu::Error&) {
+    // It takes no picture.
+  }
+  return report;
+}
+
 void add_json(const CardReport& report, ordered_json* json) {
   (*json)["card"] = report.card ? json_of(*report.card) : ordered_json(nullptr);
   (*json)["card_error"] = report.card ? ordered_json(nullptr) : ordered_json(report.error);
@@ -61,5 +86,6 @@ std::string to_text(const CardReport& report) {
     out << "  " << key << std::string(key.size() < 22 ? 22 - key.size() : 1, ' ') << words_of(value)
         << "  (" << origin->second << ")\n";
   }
+  out << report.picture;
   return out.str();
 }

@@ -12,10 +12,13 @@
 struct CardReport {
   std::optional<npu::vision::ModelCard> card;
   std::string error;
+  std::string picture;  ///< a sentence where the graph scales its picture itself
 };
 
 CardReport read_card(const std::filesystem::path& model,
                      const std::map<std::string, std::string>& model_info);
+/// Steps of pre-processing that the model's graph does itself come from "the graph".
+CardReport read_card(const npu::Model& model);
 /// Adds `card` and `card_error`, one of which is null.
 void add_json(const CardReport& report, nlohmann::ordered_json* json);
 /// One line for each value, with the file or section that it comes from.

@@ -10,6 +10,7 @@
 #include "compiler_report.hpp"
 #include "console.hpp"
 #include "json_text.hpp"
+#include "model_file.hpp"
 #include "model_report.hpp"
 #include "property_report.hpp"
 #include "report.hpp"
@@ -51,9 +52,7 @@ void keep_only_errors() {
 
 /// Shows a blob or a model, with its card.
 template <class Described>
-int show_file(const Arguments& arguments, const Described& described,
-              const std::map<std::string, std::string>& model_info) {
-  const auto card = read_card(arguments.file, model_info);
+int show_file(const Arguments& arguments, const Described& described, const CardReport& card) {
   if (arguments.json) {
     auto json = to_json(described);
     add_json(card, &json);
@@ -65,12 +64,12 @@ int show_file(const Arguments& arguments, const Described& described,
 }
 
 int show_file(const Arguments& arguments) {
-  if (std::filesystem::path(arguments.file).extension() == ".xml") {
+  if (is_ir_path(arguments.file)) {
     const auto model = npu::Model::read(arguments.file);
-    return show_file(arguments, model, model.model_info());
+    return show_file(arguments, model, read_card(model));
   }
   const auto blob = npu::read_blob_info(arguments.file);
-  return show_file(arguments, blob, blob.model_info);
+  return show_file(arguments, blob, read_card(arguments.file, blob.model_info));
 }
 
 int show_properties(const Arguments& arguments) {

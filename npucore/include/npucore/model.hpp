@@ -22,8 +22,9 @@ struct Layer {
 class NPU_API Model {
  public:
   struct Impl;
-  /// `weights` empty: the .bin beside the .xml. Errors name the file, and the line or layer if any.
-  static Model read(const std::filesystem::path& xml, const std::filesystem::path& weights = {});
+  /// `path`: an .xml, or a folder with one in it. `weights` empty: the .bin beside the .xml. Errors
+  /// name the file, and the line or layer if any.
+  static Model read(const std::filesystem::path& path, const std::filesystem::path& weights = {});
   Model(const Model& other);
   Model(Model&&) noexcept = default;
   Model& operator=(const Model& other);
@@ -58,6 +59,12 @@ class NPU_API Model {
   /// ("pad_value", 0 if only resize_type is there), channel order ("reverse_input_channels": YES is
   /// RGB, NO is BGR), mean ("mean_values") and scale ("scale_values").
   Preprocess default_preprocess(const FrameLayout& frame) const;
+  /// Takes mean and scale out of `preprocess` where the graph normalises its picture by the same
+  /// numbers itself, where its input is u8, or model_info says so ("embedded_processing"). Returns
+  /// a sentence for each. Throws as add_preprocess() does where there is no image input.
+  std::vector<std::string> leave_out_own_steps(Preprocess* preprocess) const;
+  /// Width and height to which the graph scales its picture itself before the network, if it does.
+  std::optional<std::pair<std::uint32_t, std::uint32_t>> own_picture_size() const;
   /// Inserts the pre-processing in front of the image input. At most once per model.
   void add_preprocess(const Preprocess& preprocess);
   const std::optional<FrameInput>& frame_input() const;  ///< set by add_preprocess()

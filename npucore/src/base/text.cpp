@@ -22,6 +22,11 @@ std::string upper(std::string words) {
   return words;
 }
 
+bool is_yes(const std::string& word) {
+  const std::string small = lower(word);
+  return small == "yes" || small == "true" || small == "1";
+}
+
 std::string lower(std::string words) {
   for (auto& c : words) {
     if (c >= 'A' && c <= 'Z') {

@@ -29,6 +29,8 @@ std::string errno_text(int error);
 /// and in Turkish "i" has no capital "I".
 std::string upper(std::string words);
 std::string lower(std::string words);
+/// "YES", "True" or "1", in any case.
+bool is_yes(const std::string& word);
 
 /// The items with `separator` between them.
 template <class Range>

@@ -54,11 +54,6 @@ std::vector<float> numbers(const ModelInfo& info, const char* key) {
   }
 }
 
-bool is_true(const std::string& value) {
-  const std::string word = base::lower(value);
-  return word == "yes" || word == "true" || word == "1";
-}
-
 std::optional<ResizeMode> mode_of(const std::string& resize_type) {
   const auto found =
       std::find_if(kResizeTypes.begin(), kResizeTypes.end(),
@@ -81,7 +76,7 @@ Preprocess preprocess_from_hints(const ModelInfo& info, const FrameLayout& frame
   }
   // The Model API's images are BGR; this says that the model wants the other order.
   if (const auto reverse = find(info, "reverse_input_channels")) {
-    preprocess.channels = is_true(*reverse) ? ChannelOrder::kRGB : ChannelOrder::kBGR;
+    preprocess.channels = base::is_yes(*reverse) ? ChannelOrder::kRGB : ChannelOrder::kBGR;
   }
   preprocess.mean = numbers(info, "mean_values");
   preprocess.scale = numbers(info, "scale_values");

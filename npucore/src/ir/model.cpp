@@ -28,8 +28,8 @@ decltype(auto) with(const std::shared_ptr<Model::Impl>& impl, const Work& work) 
 
 }  // namespace
 
-Model Model::read(const std::filesystem::path& xml, const std::filesystem::path& weights) {
-  return base::only_errors([&] { return Model(ir::read_ir(xml, weights)); });
+Model Model::read(const std::filesystem::path& path, const std::filesystem::path& weights) {
+  return base::only_errors([&] { return Model(ir::read_ir(path, weights)); });
 }
 
 Model::Model(const Model& other)
@@ -94,6 +94,14 @@ std::vector<std::string> Model::repair() {
 Preprocess Model::default_preprocess(const FrameLayout& frame) const {
   return with(impl_,
               [&](const Impl& impl) { return ir::preprocess_from_hints(impl.model_info, frame); });
+}
+
+std::vector<std::string> Model::leave_out_own_steps(Preprocess* preprocess) const {
+  return with(impl_, [&](const Impl& impl) { return ir::leave_out_own_steps(impl, preprocess); });
+}
+
+std::optional<std::pair<std::uint32_t, std::uint32_t>> Model::own_picture_size() const {
+  return with(impl_, [](const Impl& impl) { return ir::own_picture_size(impl); });
 }
 
 void Model::add_preprocess(const Preprocess& preprocess) {

@@ -11,6 +11,7 @@
 #include "ir/graph/bounds.hpp"
 #include "ir/graph/graph_builder.hpp"
 #include "ir/graph/layer.hpp"
+#include "ir/graph/own_steps.hpp"
 #include "ir/graph/ports.hpp"
 
 #include "color.hpp"
@@ -273,7 +274,68 @@ Value build(const Job& job) {
   return to_model_type(job, value);
 }
 
+/// The model's answers are in pixels of the picture that its graph scales to.
+void scale_geometry(std::uint32_t width, std::uint32_t height, FrameGeometry* geometry) {
+  const double x = static_cast<double>(width) / geometry->model_width;
+  const double y = static_cast<double>(height) / geometry->model_height;
+  *geometry = {width,
+               height,
+               geometry->offset_x * x,
+               geometry->offset_y * y,
+               geometry->scale_x / x,
+               geometry->scale_y / y};
+}
+
+std::string list(const std::vector<float>& numbers) {
+  std::vector<std::string> words;
+  for (const float number : numbers) words.push_back(text(number));
+  return base::join(words, ", ");
+}
+
+/// Whether the Model API has put pre-processing into the graph. It also notes the size of the
+/// picture that the network takes, as "orig_width" and "orig_height".
+bool is_embedded(const Model::Impl& model) {
+  const auto said = model.model_info.find("embedded_processing");
+  return said != model.model_info.end() && base::is_yes(said->second);
+}
+
 }  // namespace
+
+std::vector<std::string> leave_out_own_steps(const Model::Impl& model, Preprocess* preprocess) {
+  const auto image = find_image_input(model, preprocess->input);
+  const auto own = own_steps(model.document, model.weights, image.layer);
+  std::vector<std::string> sentences;
+  const auto leave_out = [&](const char* name, std::vector<float>* values,
+                             const std::vector<double>& in_graph) {
+    const char* why = is_embedded(model) ? "model_info says that it is in the graph"
+                      : image.port.type == ElementType::kU8 ? "the model takes grey levels (u8)"
+                      : is_same_step(in_graph, *values)     ? "the graph does that itself"
+                                                            : nullptr;
+    if (values->empty() || !why) return;
+    sentences.push_back(text("the ", name, ' ', list(*values), " is left out: ", why));
+    values->clear();
+  };
+  leave_out("scale", &preprocess->scale, own.scale);
+  leave_out("mean", &preprocess->mean, own.mean);
+  return sentences;
+}
+
+std::optional<std::pair<std::uint32_t, std::uint32_t>> own_picture_size(const Model::Impl& model) {
+  const auto said = [&](const char* key) -> std::uint32_t {
+    const auto found = model.model_info.find(key);
+    return found == model.model_info.end()
+               ? 0
+               : static_cast<std::uint32_t>(std::strtoul(found->second.c_str(), nullptr, 10));
+  };
+  if (is_embedded(model) && said("orig_width") > 0 && said("orig_height") > 0) {
+    return std::pair(said("orig_width"), said("orig_height"));
+  }
+  for (const pugi::xml_node parameter : model.document.layers_of_type("Parameter")) {
+    const auto size = own_steps(model.document, model.weights, parameter).size;
+    if (size) return std::pair(size->width, size->height);
+  }
+  return std::nullopt;
+}
 
 void add_preprocess(Model::Impl& model, const Preprocess& preprocess) {
   preprocess.frame.validate();
@@ -288,6 +350,9 @@ void add_preprocess(Model::Impl& model, const Preprocess& preprocess) {
   place.geometry.offset_y -=
       (seen.frame.crop_top - preprocess.frame.crop_top) / place.geometry.scale_y;
   const auto map = color_map(seen, image.channels);
+  if (const auto size = own_picture_size(model)) {
+    scale_geometry(size->first, size->second, &place.geometry);
+  }
   GraphBuilder builder(model.document, model.weights, image.layer, image.port.name + "/npucore/");
   FramePlanes planes(builder, seen.frame, image.port);
   const auto result = build({seen, image, place, map, builder, planes});

@@ -9,4 +9,10 @@ namespace npu::ir {
 /// none of its rewriters matches them: see fuse_guard.hpp.
 void add_preprocess(Model::Impl& model, const Preprocess& preprocess);
 
+/// As Model::leave_out_own_steps().
+std::vector<std::string> leave_out_own_steps(const Model::Impl& model, Preprocess* preprocess);
+
+/// As Model::own_picture_size().
+std::optional<std::pair<std::uint32_t, std::uint32_t>> own_picture_size(const Model::Impl& model);
+
 }  // namespace npu::ir

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <npucore/frame.hpp>
+#include <npucore/model.hpp>
 
 namespace npu::vision {
 
@@ -20,7 +21,8 @@ enum class Task { kUnknown, kDetect, kSegment, kPose, kOriented, kClassify, kSem
 enum class Family { kAuto, kYolo, kYoloEndToEnd, kYoloObjectness, kYoloX, kSsd, kDetr,
                     kDetrDecoded, kClassification, kSegmentation, kSimcc, kAnomaly, kDepth,
                     kEmbedding, kCtc, kTextBoxes, kAnchors, kYoloV3Heads, kYoloV4Heads,
-                    kYoloV5Heads, kYoloV7Heads, kYoloNas, kMaskRcnn, kPicoDet };
+                    kYoloV5Heads, kYoloV7Heads, kYoloNas, kMaskRcnn, kPicoDet,
+                    kRtDetr };
 // clang-format on
 NPU_API std::vector<Task> tasks();             ///< all of them, kUnknown first
 NPU_API std::vector<Family> families();        ///< all of them, kAuto first
@@ -96,6 +98,7 @@ struct NPU_API ModelCard {
   std::optional<std::uint32_t> input_width, input_height;
 
   std::string architecture;  ///< the authors' name for the model
+  std::string unknown;       ///< task or head that the files name and this version does not know
   /// Source of each field: "labels" -> "metadata.yaml".
   std::map<std::string, std::string> origins;
 
@@ -107,6 +110,8 @@ struct NPU_API ModelCard {
 
 /// Key in a blob's model_info for the model's card as JSON.
 inline constexpr const char* kCardKey = "npu_card";
+/// Key in a blob's model_info for the picture that its graph scales to itself, as "640x360".
+inline constexpr const char* kPictureSizeKey = "npu_picture_size";
 
 /// Reads the card from all sources; the first that sets a field wins: the model's .modelinfo,
 /// metadata.yaml, the IR's `model_info` (Model::model_info()), config.json,
@@ -124,8 +129,9 @@ NPU_API ModelCard merged(const ModelCard& user, const ModelCard& model);
 /// keep what Model::default_preprocess() gave. Mean and scale are only replaced together.
 NPU_API void apply(const ModelCard& card, npu::Preprocess* preprocess);
 
-/// Fills `open`, the shape of a picture input with -1 for open sizes, with the card's sizes and a
-/// batch of 1. Empty where nothing is open, or the card has no sizes.
-NPU_API Shape input_shape(const ModelCard& card, const Shape& open);
+/// The shape of the model's first input, a picture, with a batch of 1 and, where sizes are open,
+/// the size to which its graph scales the picture, else the card's. Empty where nothing is open, or
+/// neither has a size.
+NPU_API Shape input_shape(const ModelCard& card, const Model& model);
 
 }  // namespace npu::vision

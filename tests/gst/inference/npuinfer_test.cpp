@@ -683,6 +683,20 @@ TEST(OpenSizes, AreTheFrames) {
   }
 }
 
+// As YOLO and text finders need them.
+TEST(OpenSizes, AreRoundedUpWhereTheModelDoesNotTakeTheFrames) {
+  const TempDir dir;
+  ElementHarness harness("npuinfer", [&](GstElement* element) {
+    g_object_set(element, "device", "software", "model",
+                 dir.write("even.xml", npu::test::even_ir()).c_str(), nullptr);
+  });
+  harness.set_caps(caps_of("RGB", 8, 7));
+  ASSERT_EQ(harness.push(frame_of("RGB", 8, 7, 7)), GST_FLOW_OK);
+  const auto values = first_tensor(harness.pull().get());
+  EXPECT_EQ(values.size(), 3u * 32 * 32);
+  EXPECT_EQ(std::count(values.begin(), values.end(), 7.F), 3 * 28 * 32) << "between borders";
+}
+
 // As exports of Hugging Face leave them open.
 TEST(OpenSizes, AreThoseOfTheModelsCard) {
   const TempDir dir;
