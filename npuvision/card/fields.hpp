@@ -25,6 +25,7 @@ inline constexpr auto kFields = std::make_tuple(
     Field{"task", &ModelCard::task},
     Field{"family", &ModelCard::family},
     Field{"architecture", &ModelCard::architecture},
+    Field{"unknown", &ModelCard::unknown},
     Field{"labels", &ModelCard::labels},
     Field{"confidence_threshold", &ModelCard::confidence_threshold, 0.0, 1.0},
     Field{"iou_threshold", &ModelCard::iou_threshold, 0.0, 1.0},

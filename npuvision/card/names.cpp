@@ -46,7 +46,8 @@ constexpr Name<Family> kFamilies[] = {{Family::kAuto, "auto"},
                                       {Family::kYoloV7Heads, "yolov7-heads"},
                                       {Family::kYoloNas, "yolo-nas"},
                                       {Family::kMaskRcnn, "mask-rcnn"},
-                                      {Family::kPicoDet, "picodet"}};
+                                      {Family::kPicoDet, "picodet"},
+                                      {Family::kRtDetr, "rtdetr"}};
 
 template <typename Value, std::size_t count>
 std::vector<Value> values_of(const Name<Value> (&names)[count]) {

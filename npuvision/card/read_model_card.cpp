@@ -53,9 +53,11 @@ ModelCard from_file(const fs::path& folder, const char* name, std::size_t most_b
   return signed_by(name, card_of(*text, (folder / name).string()));
 }
 
+/// A resize of metadata.yaml goes along with any other steps.
 bool says_preprocess(const ModelCard& card) {
-  return is_said(card.resize) || is_said(card.pad_value) || is_said(card.channels) ||
-         is_said(card.mean) || is_said(card.scale);
+  const auto resize = card.origins.find("resize");
+  return (is_said(card.resize) && resize->second != "metadata.yaml") || is_said(card.pad_value) ||
+         is_said(card.channels) || is_said(card.mean) || is_said(card.scale);
 }
 
 ModelCard from_labels_file(const fs::path& folder) {
@@ -109,6 +111,7 @@ ModelCard read_model_card(const fs::path& model,
   add(from_card_in(model_info, model.string()));
   const ModelCard metadata = from_file(folder, "metadata.yaml", kMostYamlBytes, card_of_metadata);
   add(metadata);
+  add(signed_by("metadata.yaml", resize_of_ultralytics(metadata)));
   add(signed_by("model_info", card_of_model_api(model_info, model.string() + ": model_info")));
   add(from_file(folder, "config.json", kMostJsonBytes, card_of_config));
   add(from_file(folder, "preprocessor_config.json", kMostJsonBytes, card_of_preprocessor));
@@ -118,7 +121,6 @@ ModelCard read_model_card(const fs::path& model,
   if (!says_preprocess(card)) {
     add(signed_by("metadata.yaml", preprocess_of_ultralytics(metadata)));
   }
-  add(signed_by("metadata.yaml", crop_of_ultralytics(metadata)));
   return card;
 }
 

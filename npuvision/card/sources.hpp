@@ -19,7 +19,7 @@ ModelCard card_of_metadata(const std::string& text, const std::string& place);
 /// metadata.yaml, which does not describe it; gives nothing where that is not a YOLO's.
 ModelCard preprocess_of_ultralytics(const ModelCard& metadata);
 /// The crop of Ultralytics' classifiers, whatever else the IR says.
-ModelCard crop_of_ultralytics(const ModelCard& metadata);
+ModelCard resize_of_ultralytics(const ModelCard& metadata);
 
 /// Reads rt_info/model_info with the keys of OpenVINO's Model API, which Geti and Ultralytics write
 /// too.

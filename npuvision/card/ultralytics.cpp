@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <string_view>
 
 #include "sources.hpp"
 
@@ -21,7 +24,19 @@ struct TaskName {
 };
 constexpr TaskName kTasks[] = {{"detect", Task::kDetect},     {"segment", Task::kSegment},
                                {"pose", Task::kPose},         {"obb", Task::kOriented},
-                               {"classify", Task::kClassify}, {"semantic", Task::kSemantic}};
+                               {"classify", Task::kClassify}, {"semantic", Task::kSemantic},
+                               {"depth", Task::kDepth}};
+
+/// Those of version 8.4, without a number at the end, as Pose26 has it.
+constexpr std::array<std::string_view, 13> kHeads = {
+    "Detect",      "Segment",      "Pose",           "OBB",           "Classify",
+    "Depth",       "v10Detect",    "LRPCHead",       "RTDETRDecoder", "WorldDetect",
+    "YOLOEDetect", "YOLOESegment", "SemanticSegment"};
+
+bool is_known_head(std::string_view name) {
+  while (!name.empty() && name.back() >= '0' && name.back() <= '9') name.remove_suffix(1);
+  return std::find(kHeads.begin(), kHeads.end(), name) != kHeads.end();
+}
 
 Task task_of(const std::string& name) {
   const auto found = std::find_if(std::begin(kTasks), std::end(kTasks),
@@ -29,16 +44,21 @@ Task task_of(const std::string& name) {
   return found == std::end(kTasks) ? Task::kUnknown : found->task;
 }
 
-/// RT-DETR and YOLO-NAS are also exported with the task detect.
-bool is_yolo(const Value& root) {
-  const auto head = root.find("head");
-  if (head && head->text() == "RTDETRDecoder") return false;
+bool describes(const Value& root, std::initializer_list<const char*> names) {
   const auto description = root.find("description");
   const std::string text = description ? description->text() : "";
-  for (const char* other : {"rtdetr", "RTDETR", "rt-detr", "RT-DETR", "YOLO_nas", "yolo_nas"}) {
-    if (text.find(other) != std::string::npos) return false;
-  }
-  return true;
+  return std::any_of(names.begin(), names.end(),
+                     [&](const char* name) { return text.find(name) != std::string::npos; });
+}
+
+/// RT-DETR and YOLO-NAS are also exported with the task detect.
+bool is_rt_detr(const Value& root) {
+  const auto head = root.find("head");
+  return (head && head->text() == "RTDETRDecoder") ||
+         describes(root, {"rtdetr", "RTDETR", "rt-detr", "RT-DETR"});
+}
+bool is_yolo(const Value& root) {
+  return !is_rt_detr(root) && !describes(root, {"YOLO_nas", "yolo_nas"});
 }
 
 /// Old files have no key for it: YOLOv10 was the only end-to-end YOLO then, and is named in the
@@ -52,11 +72,18 @@ bool is_end_to_end(const Value& root) {
 }
 
 void read_outputs(const Value& root, ModelCard* card) {
-  if (card->task == Task::kClassify) {
+  const auto head = root.find("head");
+  if (head && !is_known_head(head->text())) {
+    card->unknown = "head " + head->text();
+  } else if (card->task == Task::kClassify) {
     card->family = Family::kClassification;
     card->raw_scores = true;  // exports end with the softmax
   } else if (card->task == Task::kSemantic) {
     card->family = Family::kSegmentation;
+  } else if (card->task == Task::kDepth) {
+    card->family = Family::kDepth;
+  } else if (card->task == Task::kDetect && is_rt_detr(root)) {
+    card->family = Family::kRtDetr;
   } else if (card->task != Task::kUnknown && is_yolo(root)) {
     card->end_to_end = is_end_to_end(root);
     card->family = *card->end_to_end ? Family::kYoloEndToEnd : Family::kYolo;
@@ -116,6 +143,9 @@ ModelCard card_of_metadata(const std::string& text, const std::string& place) {
   ModelCard card;
   if (const auto task = root.find("task")) {
     card.task = task_of(task->text());
+    if (card.task == Task::kUnknown) {
+      card.unknown = "task " + task->text();
+    }
   }
   read_outputs(root, &card);
   if (const auto names = root.find("names")) {
@@ -132,11 +162,14 @@ ModelCard card_of_metadata(const std::string& text, const std::string& place) {
   return card;
 }
 
-// Classifiers see the middle of the frame, which their exports do not say in the IR.
-ModelCard crop_of_ultralytics(const ModelCard& metadata) {
+// The IR of a classifier does not say that it sees the middle of the frame. IRs of the others say
+// "letterbox", even where the authors stretch.
+ModelCard resize_of_ultralytics(const ModelCard& metadata) {
   ModelCard card;
   if (metadata.task == Task::kClassify) {
     card.resize = ResizeMode::kCrop;
+  } else if (metadata.family == Family::kRtDetr || metadata.family == Family::kDepth) {
+    card.resize = ResizeMode::kStretch;
   }
   return card;
 }
@@ -146,7 +179,8 @@ ModelCard preprocess_of_ultralytics(const ModelCard& metadata) {
   if (metadata.family == Family::kAuto) return card;
   card.channels = ChannelOrder::kRGB;
   card.scale = {255};
-  if (metadata.task != Task::kClassify) {
+  card.resize = resize_of_ultralytics(metadata).resize;
+  if (!card.resize) {
     card.resize = ResizeMode::kLetterbox;
     card.pad_value = 114.0F;
   }

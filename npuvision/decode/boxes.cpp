@@ -36,7 +36,7 @@ double overlap(const Edges& a, const Edges& b) {
 void Boxes::begin(const npu::FrameGeometry& geometry, FrameSize frame) {
   geometry_ = geometry;
   frame_ = frame;
-  has_any_ = has_share_ = false;
+  was_given_ = has_any_ = has_share_ = false;
   candidates_.clear();
   kept_.clear();
 }
@@ -44,6 +44,7 @@ void Boxes::begin(const npu::FrameGeometry& geometry, FrameSize frame) {
 void Boxes::add(const Edges& edges, float confidence, std::uint32_t label_id, std::size_t index) {
   const auto finite = [](double value) { return std::isfinite(value); };
   if (!std::all_of(edges.begin(), edges.end(), finite)) return;
+  was_given_ = true;
   if (edges[0] < edges[2] && edges[1] < edges[3]) {
     has_any_ = true;
     has_share_ = has_share_ || (edges[2] <= kFar * geometry_.model_width &&
@@ -56,7 +57,7 @@ void Boxes::add(const Edges& edges, float confidence, std::uint32_t label_id, st
                       .confidence = confidence,
                       .label_id = label_id,
                       .oriented = {}};
-  if (object.left < object.right && object.top < object.bottom) {
+  if (edges[0] < edges[2] && edges[1] < edges[3]) {
     candidates_.push_back({object, edges, static_cast<std::uint32_t>(index), {}});
   }
 }
@@ -69,7 +70,7 @@ void Boxes::add_oriented(const OrientedBox& box, float confidence, std::uint32_t
   if (!std::all_of(edges.begin(), edges.end(), finite)) return;
   // A scale near zero may leave a side without length.
   if (!(std::min({box.width, box.height, placed.width, placed.height}) > 0)) return;
-  has_any_ = true;
+  was_given_ = has_any_ = true;
   const Object object{.left = std::clamp<double>(edges[0], 0, frame_.width),
                       .top = std::clamp<double>(edges[1], 0, frame_.height),
                       .right = std::clamp<double>(edges[2], 0, frame_.width),
@@ -77,9 +78,7 @@ void Boxes::add_oriented(const OrientedBox& box, float confidence, std::uint32_t
                       .confidence = confidence,
                       .label_id = label_id,
                       .oriented = placed};
-  if (object.left < object.right && object.top < object.bottom) {
-    candidates_.push_back({object, edges, static_cast<std::uint32_t>(index), gaussian_of(box)});
-  }
+  candidates_.push_back({object, edges, static_cast<std::uint32_t>(index), gaussian_of(box)});
 }
 
 void Boxes::sort() {
@@ -98,6 +97,7 @@ void Boxes::keep_best(std::size_t most) {
     if (kept_.size() >= most) break;
     kept_.push_back(&candidate);
   }
+  drop_outside();
 }
 
 // Greedy non-maximum suppression.
@@ -114,6 +114,7 @@ void Boxes::suppress(float iou_threshold, std::size_t most, bool is_class_agnost
       kept_.push_back(&candidate);
     }
   }
+  drop_outside();
 }
 
 void Boxes::choose(const DecodeOptions& options, bool by_itself) {
@@ -143,6 +144,15 @@ void Boxes::suppress_oriented(float iou_threshold, std::size_t most) {
       kept_.push_back(&candidates_[i]);
     }
   }
+  drop_outside();
+}
+
+// Only now: the authors suppress, and count, what lies in a letterbox's border too.
+void Boxes::drop_outside() {
+  std::erase_if(kept_, [](const Candidate* candidate) {
+    const Object& object = candidate->object;
+    return !(object.left < object.right && object.top < object.bottom);
+  });
 }
 
 void Boxes::give(Answer* answer) const {
@@ -157,10 +167,12 @@ void Boxes::check_shares() const {
 }
 
 void refuse_shares() {
-  throw Error(ErrorCode::kInvalidArgument,
-              "all boxes lie between 0 and 1, and not in pixels of the model's input: export a "
-              "YOLO for OpenVINO, not for TensorFlow Lite; of another model, set model-family to "
-              "one whose boxes are from 0 to 1");
+  throw Error(
+      ErrorCode::kInvalidArgument,
+      "all boxes lie between 0 and 1, and not in pixels of the model's input: for an RT-DETR "
+      "of Ultralytics set model-family to rtdetr; export a YOLO for OpenVINO, not for "
+      "TensorFlow Lite; of another model, set model-family to one whose boxes are from 0 to "
+      "1");
 }
 
 }  // namespace npu::vision

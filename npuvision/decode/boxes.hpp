@@ -37,13 +37,14 @@ double overlap(const Edges& a, const Edges& b);
 class Boxes {
  public:
   void begin(const npu::FrameGeometry& geometry, FrameSize frame);
-  /// Adds a box by its edges in model pixels, unless it is not finite, empty or outside the frame.
+  /// Adds a box by its edges in model pixels, unless it is not finite or empty. One outside the
+  /// frame takes part in suppression and takes a place, but is not kept.
   void add(const Edges& edges, float confidence, std::uint32_t label_id, std::size_t index);
   /// Adds an oriented box in model pixels.
   void add_oriented(const OrientedBox& box, float confidence, std::uint32_t label_id,
                     std::size_t index);
-  /// Whether a box was added, even one outside the frame.
-  bool has_any() const { return has_any_; }
+  /// Whether a box was given, even an empty one or one outside the frame.
+  bool was_given() const { return was_given_; }
   /// For models whose boxes are shares of the picture: throws Error(kInvalidArgument) if every
   /// added box ends more than a whole picture beyond the picture. They must be pixels then.
   void check_shares() const;
@@ -63,11 +64,13 @@ class Boxes {
 
  private:
   void sort();
+  void drop_outside();
   bool is_covered(std::size_t candidate, float iou_threshold) const;
 
   npu::FrameGeometry geometry_;
   FrameSize frame_;
-  bool has_any_ = false;
+  bool was_given_ = false;
+  bool has_any_ = false;    // that is not empty
   bool has_share_ = false;  // some box ends less than a picture beyond the picture
   std::vector<Candidate> candidates_;
   std::vector<const Candidate*> kept_;  // of candidates_
@@ -76,19 +79,24 @@ class Boxes {
 [[noreturn]] void refuse_shares();
 
 /// For models whose boxes are pixels of the input: throws Error(kInvalidArgument) if boxes were
-/// found but none of the four values of all `count` boxes, `at(box, value)`, exceeds one pixel.
-/// They must be shares of the picture then, and everything would be found in one pixel.
+/// given, in whatever order their values are, but none of the four values of all `count` boxes,
+/// `at(box, value)`, exceeds one pixel. They must be shares of the picture then, and everything
+/// would be found in one pixel.
 template <typename At>
 void check_pixels(const Boxes& boxes, InputSize input, std::size_t count, const At& at) {
   constexpr float kMost = 1.05F;             // a box may reach beyond the picture
   constexpr std::uint32_t kLeastInput = 32;  // pixels
-  if (!boxes.has_any() || std::min(input.width, input.height) < kLeastInput) return;
+  if (!boxes.was_given() || std::min(input.width, input.height) < kLeastInput) return;
+  bool has_share = false;  // rows of zeros fill up a tensor
   for (std::size_t box = 0; box < count; ++box) {
     for (std::size_t value = 0; value < 4; ++value) {
       if (at(box, value) > kMost) return;
+      has_share = has_share || at(box, value) > 0;
     }
   }
-  refuse_shares();
+  if (has_share) {
+    refuse_shares();
+  }
 }
 
 }  // namespace npu::vision

@@ -68,6 +68,15 @@ bool has_softmax(const ModelCard& card) {
          kArchitectures.end();
 }
 
+/// Each class of each query may be an object, but there are never more objects than queries, and
+/// with these two never more than their authors take.
+std::size_t most_objects(const ModelCard& card, std::size_t queries) {
+  constexpr std::size_t kMostByAuthors = 100;
+  const bool is_limited = card.architecture == "ConditionalDetrForObjectDetection" ||
+                          card.architecture == "DeformableDetrForObjectDetection";
+  return is_limited ? std::min(queries, kMostByAuthors) : queries;
+}
+
 std::size_t classes_of(const Found& found, const Parts& parts) {
   const std::size_t columns = found.outputs[static_cast<std::size_t>(parts.logits)].dims[2];
   return has_softmax(found.card) ? columns - 1 : columns;
@@ -151,6 +160,7 @@ class DetrDecoder : public Decoder {
     boxes_index_ = static_cast<std::size_t>(parts.boxes);
     logits_made_for_ = found.outputs[logits_index_];
     boxes_made_for_ = found.outputs[boxes_index_];
+    most_ = most_objects(found.card, logits_made_for_.dims[1]);
   }
 
   Family family() const override { return Family::kDetr; }
@@ -170,6 +180,7 @@ class DetrDecoder : public Decoder {
   std::span<const float> plane(std::size_t object) const;
 
   bool has_softmax_;
+  std::size_t most_ = 0;
   std::size_t logits_index_ = 0, boxes_index_ = 0;
   TensorView logits_made_for_, boxes_made_for_;
   std::optional<std::size_t> masks_index_;
@@ -199,8 +210,7 @@ void DetrDecoder::decode(std::span<const TensorView> outputs, const npu::FrameGe
     add_sigmoids(geometry, options.confidence_threshold);
   }
   boxes_.check_shares();
-  // Each class of each query may be an object, but there are never more objects than queries.
-  boxes_.keep_best(std::min(options.max_objects, logits_made_for_.dims[1]));
+  boxes_.keep_best(std::min(options.max_objects, most_));
   boxes_.give(answer);
   if (masks_index_) {
     give_masks(outputs[*masks_index_], geometry, frame, answer);

@@ -18,6 +18,7 @@ extern const Contract kCtcContract;
 extern const Contract kTextBoxesContract;
 extern const Contract kAnchorsContract;
 extern const Contract kPicoDetContract;
+extern const Contract kRtDetrContract;
 extern const Contract kYoloContract;
 extern const Contract kYoloEndToEndContract;
 extern const Contract kYoloObjectnessContract;

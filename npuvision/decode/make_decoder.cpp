@@ -30,6 +30,7 @@ std::span<const Contract* const> contracts() {
       &kDetrDecodedContract,
       &kAnchorsContract,
       &kPicoDetContract,
+      &kRtDetrContract,
       &kSimccContract,
       &kClassificationContract,
       &kSegmentationContract,
@@ -44,7 +45,9 @@ std::span<const Contract* const> contracts() {
 }
 
 bool is_allowed(const Contract& contract, const ModelCard& card) {
-  if (!card.host_postprocess.empty() && contract.family != Family::kYoloEndToEnd) return false;
+  const bool may_be_cut =
+      contract.family == Family::kYoloEndToEnd || contract.family == Family::kRtDetr;
+  if (!card.host_postprocess.empty() && !may_be_cut) return false;
   if (card.family != Family::kAuto) return contract.family == card.family;
   return card.task == Task::kUnknown || contract.serves(card.task);
 }
@@ -135,6 +138,11 @@ DecodeOptions options_of(const ModelCard& card) {
 }
 
 const Contract& fitting_contract(const Found& found) {
+  if (!found.card.unknown.empty() && found.card.family == Family::kAuto) {
+    refuse(found, "are of a model of the " + found.card.unknown +
+                      ", which this version does not know: set model-family to what its outputs "
+                      "are like, or make the model by another version");
+  }
   std::vector<const Contract*> fitting;
   std::vector<Refusal> refusals;
   for (const Contract* contract : contracts()) {

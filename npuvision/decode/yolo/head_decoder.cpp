@@ -33,6 +33,18 @@ void add_plane(const TensorView& protos, std::size_t channel, const PlanePart& p
   }
 }
 
+/// Takes the last mask out where no pixel belongs to it: the authors drop such an object.
+bool drop_empty_mask(Answer* answer) {
+  const auto begin =
+      answer->mask_pixels.begin() + static_cast<std::ptrdiff_t>(answer->masks.back().first);
+  if (std::any_of(begin, answer->mask_pixels.end(), [](std::uint8_t pixel) { return pixel > 0; })) {
+    return false;
+  }
+  answer->mask_pixels.erase(begin, answer->mask_pixels.end());
+  answer->masks.pop_back();
+  return true;
+}
+
 }  // namespace
 
 HeadDecoder::HeadDecoder(const YoloHead& head, const Found& found)
@@ -143,11 +155,16 @@ void HeadDecoder::give_masks(const BoxRows& rows, const TensorView& protos,
                              const npu::FrameGeometry& geometry, FrameSize frame, Answer* answer) {
   painter_.begin({.width = protos.dims[3], .height = protos.dims[2]}, geometry, frame,
                  answer->objects);
+  std::size_t seen = 0;
   for (const Candidate* candidate : boxes_.kept()) {
     const PlanePart part = painter_.part_for(candidate->object);
     compute_logits(rows, candidate->index, protos, part);
     painter_.paint(candidate->object, part, logits_, answer);
+    if (drop_empty_mask(answer)) continue;
+    answer->objects[seen++] = candidate->object;
   }
+  answer->objects.erase(answer->objects.begin() + static_cast<std::ptrdiff_t>(seen),
+                        answer->objects.end());
 }
 
 // Adds up coefficients times prototypes.

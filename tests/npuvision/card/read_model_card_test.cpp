@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include <npucore/error.hpp>
+#include <npuvision/decoder.hpp>
 #include <npuvision/model_card.hpp>
 
 #include "support/expect.hpp"
@@ -142,9 +143,12 @@ const Head kHeads[] = {
     {"RtDetrByName",
      "description: Ultralytics rtdetr-l model trained on coco.yaml\ntask: detect\n",
      Task::kDetect,
-     Family::kAuto,
+     Family::kRtDetr,
      {}},
-    {"RtDetrByHead", "head: RTDETRDecoder\ntask: detect\n", Task::kDetect, Family::kAuto, {}},
+    {"RtDetrByHead", "head: RTDETRDecoder\ntask: detect\n", Task::kDetect, Family::kRtDetr, {}},
+    {"Depth", "head: Depth\ntask: depth\n", Task::kDepth, Family::kDepth, {}},
+    {"AHeadOfANewerSeries", "head: Pose31\ntask: pose\n", Task::kPose, Family::kYolo, false},
+    {"ANewHead", "head: Nose\ntask: detect\n", Task::kDetect, Family::kAuto, {}},
     {"Empty", "", Task::kUnknown, Family::kAuto, {}},
     {"ANumberOfYaml", "1: 2\n", Task::kUnknown, Family::kAuto, {}},
 };
@@ -232,10 +236,41 @@ TEST_F(UltralyticsPreprocess, HasNoBordersWhereOnlyTheMiddleCounts) {
 }
 
 TEST_F(UltralyticsPreprocess, IsNotThatOfOtherModels) {
-  for (const char* yaml : {"task: smell", "imgsz: 640", "task: detect\nhead: RTDETRDecoder"}) {
+  for (const char* yaml : {"task: smell", "imgsz: 640", "task: detect\nhead: Nose"}) {
     const npu::Preprocess preprocess = after(yaml);
     EXPECT_EQ(preprocess.channels, npu::ChannelOrder::kBGR) << yaml;
     EXPECT_TRUE(preprocess.scale.empty()) << yaml;
+  }
+}
+
+// Their IRs say "letterbox".
+TEST_F(UltralyticsPreprocess, StretchesWhereTheAuthorsDo) {
+  for (const char* yaml : {"task: detect\nhead: RTDETRDecoder", "task: depth\nhead: Depth"}) {
+    for (const char* type : {"", "fit_to_window_letterbox"}) {
+      std::map<std::string, std::string> info;
+      if (*type != '\0') {
+        info = {{"resize_type", type}, {"scale_values", "255"}, {"pad_value", "114"}};
+      }
+      const npu::Preprocess preprocess = after(yaml, info);
+      EXPECT_EQ(preprocess.resize, npu::ResizeMode::kStretch) << yaml << type;
+      EXPECT_EQ(preprocess.scale, std::vector<float>{255}) << yaml << type;
+    }
+  }
+}
+
+TEST_F(UltralyticsCard, NamesATaskOrAHeadThatIsNew) {
+  EXPECT_EQ(of("metadata.yaml", "task: smell\n").unknown, "task smell");
+  const ModelCard card = of("metadata.yaml", "task: detect\nhead: Nose\nnames: {0: a}\n");
+  EXPECT_EQ(card.unknown, "head Nose");
+  const TensorView raw{
+      .name = "output0", .type = ElementType::kF32, .rank = 3, .dims = {1, 5, 8400}};
+  try {
+    make_decoder(card, {&raw, 1}, {640, 640});
+    FAIL() << "taken";
+  } catch (const npu::Error& error) {
+    EXPECT_NE(std::string(error.what()).find("head Nose, which this version does not know"),
+              std::string::npos)
+        << error.what();
   }
 }
 

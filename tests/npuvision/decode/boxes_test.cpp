@@ -37,5 +37,27 @@ TEST(Boxes, OfOneClassThatOverlapAreOne) {
   }
 }
 
+/// A letterbox's border of 50 rows is above the frame.
+constexpr npu::FrameGeometry kLetterboxed{.model_width = 200,
+                                          .model_height = 200,
+                                          .offset_x = 0,
+                                          .offset_y = 50,
+                                          .scale_x = 1,
+                                          .scale_y = 1};
+
+TEST(Boxes, InALetterboxesBorderSuppressOthersAndTakePlaces) {
+  const auto kept = [](auto&& choose) {
+    Boxes boxes;
+    boxes.begin(kLetterboxed, kFrame);
+    boxes.add({10, 0, 30, 50}, 0.9F, 1, 0);  // in the border
+    boxes.add({10, 2, 30, 52}, 0.8F, 1, 1);  // nearly the same
+    boxes.add({100, 60, 130, 90}, 0.7F, 1, 2);
+    choose(boxes);
+    return given(boxes).objects.size();
+  };
+  EXPECT_EQ(kept([](Boxes& boxes) { boxes.suppress(0.5F, 10); }), 1U);
+  EXPECT_EQ(kept([](Boxes& boxes) { boxes.keep_best(2); }), 1U);
+}
+
 }  // namespace
 }  // namespace npu::vision

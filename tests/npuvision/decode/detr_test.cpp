@@ -132,6 +132,27 @@ TEST(DetrDecoded, RefusesBoxesThatAreNoPixels) {
   EXPECT_EQ(decode({0.1, 0.1, 0.5, 0.5, 0, 0, 9, 9}), 1U) << "a tiny object";
 }
 
+TEST(Detr, GivesAsManyObjectsAsItsAuthorsTake) {
+  const std::size_t queries = 120;
+  const TestTensor logits("logits", ElementType::kF32, {1, queries, 2},
+                          std::vector<double>(queries * 2, 3.0));
+  std::vector<double> places;
+  for (std::size_t i = 0; i < queries; ++i) places.insert(places.end(), {0.5, 0.5, 0.2, 0.2});
+  const TestTensor boxes("pred_boxes", ElementType::kF32, {1, queries, 4}, places);
+  const auto objects = [&](const char* architecture) {
+    ModelCard card = card_of(Task::kDetect, 2, Family::kDetr);
+    card.architecture = architecture;
+    const std::vector<TensorView> views{logits.view(), boxes.view()};
+    Answer answer;
+    make_decoder(card, views, {64, 64})
+        ->decode(views, {.model_width = 64, .model_height = 64}, {640, 640}, {}, &answer);
+    return answer.objects.size();
+  };
+  EXPECT_EQ(objects("RTDetrForObjectDetection"), queries);
+  EXPECT_EQ(objects("ConditionalDetrForObjectDetection"), 100U);
+  EXPECT_EQ(objects("DeformableDetrForObjectDetection"), 100U);
+}
+
 TEST(Detr, RefusesBoxesThatArePixels) {
   const auto decode = [](const std::vector<double>& boxes) {
     const TestTensor logits("logits", ElementType::kF32, {1, 2, 2}, {3, -9, -9, -9});

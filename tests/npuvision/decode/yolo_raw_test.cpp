@@ -363,6 +363,21 @@ TEST(YoloSegment, AMaskIsThePartOfTheBoxAboveZero) {
   }
 }
 
+TEST(YoloSegment, AnObjectWithoutAPixelIsNone) {
+  ModelCard card = card_of(Task::kSegment, 1);
+  card.channels_first = true;
+  std::vector<TestTensor> tensors;
+  tensors.push_back(tensor_of_rows({{16, 16, 20, 20, 0.9, -1}, {40, 40, 20, 20, 0.8, 1}}, true));
+  tensors.emplace_back("output1", ElementType::kF32, std::vector<std::size_t>{1, 1, 16, 16},
+                       std::vector<double>(16 * 16, 1.0));
+  const Frame frame{.geometry = {64, 64, 0, 0, 1, 1}, .size = {64, 64}};
+  const Answer found = decoded(card, std::move(tensors), {}, frame);
+  ASSERT_EQ(found.objects.size(), 1U);
+  EXPECT_FLOAT_EQ(found.objects[0].confidence, 0.8F);
+  ASSERT_EQ(found.masks.size(), 1U);
+  EXPECT_EQ(found.mask_pixels.size(), 400U);
+}
+
 // A hundred objects that fill a frame of 16384x16384 would be 27 GB.
 TEST(YoloSegment, MasksOfLargeFramesAreCoarser) {
   ModelCard card = card_of(Task::kSegment, 1);

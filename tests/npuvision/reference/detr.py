@@ -23,6 +23,11 @@ def inside(boxes):
     return (boxes[:, 0] < boxes[:, 2]) & (boxes[:, 1] < boxes[:, 3])
 
 
+def best(scores, count, threshold, visible, classes):
+    """Those outside the frame take places, too."""
+    return [i for i in np.argsort(-scores, kind="stable")[:count] if scores[i] >= threshold and visible[i // classes]]
+
+
 def queries(seed, count, classes, dtype):
     random = np.random.default_rng(seed)
     logits = random.normal(-3, 2, (count, classes)).astype(dtype)
@@ -35,7 +40,7 @@ def sigmoids(seed, names, classes, geometry, threshold, dtype=np.float32, card=N
     logits, boxes = queries(seed, count, classes, dtype)
     scores = 1 / (1 + np.exp(-logits.astype(np.float64))).reshape(-1)
     edges = placed(boxes.astype(np.float64), geometry)
-    good = [i for i in np.argsort(-scores, kind="stable") if scores[i] >= threshold and inside(edges)[i // classes]][:count]
+    good = best(scores, count, threshold, inside(edges), classes)
     answer = {"objects": objects([edges[i // classes] for i in good], scores[good], [i % classes for i in good])}
     tensors = [tensor(names[0], logits[None], **layout), tensor(names[1], boxes[None], **layout)]
     return case({"task": "detect", "labels": classes, **(card or {})}, tensors, MODEL, FRAME, answer, geometry,
@@ -59,7 +64,7 @@ def with_masks(seed, names, classes, geometry, threshold, dtype=np.float32, card
     values, _ = queries(seed, count, classes, dtype)
     boxes = placed(queries(seed, count, classes, dtype)[1].astype(np.float64), geometry)
     scores = 1 / (1 + np.exp(-values.astype(np.float64))).reshape(-1)
-    good = [i for i in np.argsort(-scores, kind="stable") if scores[i] >= threshold and inside(boxes)[i // classes]][:count]
+    good = best(scores, count, threshold, inside(boxes), classes)
     down = interpolation(FRAME[1], size[0], MODEL[1], geometry["offset_y"], geometry["scale_y"])
     across = interpolation(FRAME[0], size[1], MODEL[0], geometry["offset_x"], geometry["scale_x"])
     one["answer"]["masks"] = [mask(down @ logits[i // classes].astype(np.float64) @ across.T > 0) for i in good]

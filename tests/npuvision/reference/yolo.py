@@ -103,7 +103,7 @@ def masks_of(coefficients, protos, boxes, geometry, frame):
     for one, box in zip(coefficients, boxes):
         logits = down @ np.tensordot(one, protos, 1) @ across.T
         inside = (columns >= box[0]) & (columns < box[2]) & (rows >= box[1]) & (rows < box[3])
-        found.append(mask((logits > 0) & inside))
+        found.append((logits > 0) & inside)
     return found
 
 
@@ -126,22 +126,26 @@ class Outputs:
 
     def chosen(self):
         """Indices of the boxes that are objects, best first."""
-        places = self.places()
-        visible = (places[:, 0] < places[:, 2]) & (places[:, 1] < places[:, 3])
-        some = np.nonzero((self.scores >= self.thresholds["confidence_threshold"]) & visible)[0]
+        some = np.nonzero((self.scores >= self.thresholds["confidence_threshold"]) & (self.boxes[:, 2:] > 0).all(1))[0]
         if self.task == "obb":
             turned = np.concatenate([self.boxes, self.extra], 1)[some]
-            return some[suppressed_oriented(turned, self.scores[some], self.labels[some], self.thresholds["iou_threshold"])]
-        return some[suppressed(edges_of(self.boxes)[some], self.scores[some], self.labels[some], self.thresholds["iou_threshold"])]
+            some = some[suppressed_oriented(turned, self.scores[some], self.labels[some], self.thresholds["iou_threshold"])]
+        else:
+            some = some[suppressed(edges_of(self.boxes)[some], self.scores[some], self.labels[some], self.thresholds["iou_threshold"])]
+        places = self.places()[some]
+        return some[(places[:, 0] < places[:, 2]) & (places[:, 1] < places[:, 3])]
 
     def answer(self, index):
-        places, oriented, more = self.places()[index], None, {}
+        more = {}
+        if self.task == "segment":  # an object without a pixel is none
+            masks = masks_of(self.extra[index], self.protos.astype(np.float64), self.places()[index], self.geometry, self.frame)
+            index = [one for one, found in zip(index, masks) if found.any()]
+            more["masks"] = [mask(found) for found in masks if found.any()]
+        places, oriented = self.places()[index], None
         scale = self.geometry["scale_x"]
         if self.task == "obb":
             center = (self.boxes[index, :2] - [self.geometry["offset_x"], self.geometry["offset_y"]]) * scale
             oriented = np.concatenate([center, self.boxes[index, 2:] * scale, self.extra[index]], 1)
-        if self.task == "segment":
-            more["masks"] = masks_of(self.extra[index], self.protos.astype(np.float64), places, self.geometry, self.frame)
         if self.task == "pose":
             points = self.extra[index].reshape(-1, self.key_points[1])
             sure = points[:, 2:] if self.key_points[1] == 3 else np.ones((len(points), 1))
