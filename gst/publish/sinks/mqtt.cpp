@@ -23,11 +23,14 @@ namespace gstnpu {
 namespace {
 
 using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
 
 constexpr int kMostOnTheirWay = 20;  // lines; libmosquitto's own limit
 constexpr int kLoopMs = 1000;
 constexpr milliseconds kDisconnectTime{1000}, kCheckTime{20};
-constexpr int kFirstErrorReason = 0x80;  // of MQTT 5
+constexpr std::chrono::seconds kAnswerTime{10};  // of a broker, to a connection
+constexpr std::chrono::seconds kStayTime{3};     // after which a connection was of use
+constexpr int kFirstErrorReason = 0x80;          // of MQTT 5
 
 npu::Error error_of(const std::string& text) {
   return {npu::ErrorCode::kIo, text};
@@ -37,6 +40,7 @@ npu::Error error_of(const std::string& text) {
 std::string describe(int result, int system_error) {
   if (result == MOSQ_ERR_ERRNO) return std::strerror(system_error);
   if (result == MOSQ_ERR_EAI) return ::gai_strerror(system_error);
+  if (result == MOSQ_ERR_KEEPALIVE) return "it does not answer";  // which the library cannot name
   return mosquitto_strerror(result);
 }
 
@@ -80,6 +84,7 @@ class MqttSink final : public Sink {
   std::atomic<bool> is_connected_ = false;  // changes there
   // For the client's thread.
   bool was_connected_ = false, is_refused_ = false, has_told_ = false;
+  Clock::time_point begun_at_;  // this attempt, then its connection
   Backoff backoff_;
   std::future<void> thread_;
 };
@@ -170,6 +175,7 @@ void MqttSink::run() {
   sigset_t all;
   sigfillset(&all);  // the application's handlers have threads of its own; OpenSSL raises SIGPIPE
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  begun_at_ = Clock::now();
   int result = connect_first(client_.get(), location_, config_);
   for (;;) {
     while (result == MOSQ_ERR_SUCCESS) {
@@ -177,9 +183,13 @@ void MqttSink::run() {
       if (result == MOSQ_ERR_SUCCESS && !is_connected_ && is_gone(client_.get())) {
         result = MOSQ_ERR_CONN_LOST;
       }
+      if (result == MOSQ_ERR_SUCCESS && !is_connected_ && Clock::now() > begun_at_ + kAnswerTime) {
+        result = MOSQ_ERR_KEEPALIVE;
+      }
     }
     note_end(result, errno);
     if (!backoff_.wait(peers_.cancel)) return;
+    begun_at_ = Clock::now();
     result = mosquitto_reconnect(client_.get());
   }
 }
@@ -192,6 +202,7 @@ void MqttSink::note_connected(int reason) {
   is_refused_ = reason != 0;
   if (is_refused_) return note_words(describe_reason(reason));
   was_connected_ = true;
+  begun_at_ = Clock::now();
   window_.change([this] {
     is_connected_ = true;
     refusal_.clear();
@@ -201,6 +212,7 @@ void MqttSink::note_connected(int reason) {
 /// An attempt, or a connection, is over. A broker that has taken us before may still be starting:
 /// only the first one's no is the last, and costs a line for each attempt.
 void MqttSink::note_end(int result, int system_error) {
+  const bool was_short = is_connected_ && Clock::now() < begun_at_ + kStayTime;
   window_.change([this] { is_connected_ = false; });
   if (qos_ == 0) {  // what the library had is lost with the connection
     const std::size_t gone = window_.leave_all();
@@ -218,8 +230,12 @@ void MqttSink::note_end(int result, int system_error) {
     });
   }
   if (std::exchange(has_told_, true)) return;
-  peers_.ledger.warn("no broker takes lines at " + location_.text + " (" + reason +
-                     "): trying again until one does");
+  peers_.ledger.warn("no broker takes lines at " + location_.text + " (" + reason + ")" +
+                     (was_short ? "; it ends a connection soon after it was made, as brokers do "
+                                  "where another client has this id, a line is too long, or the "
+                                  "topic is not allowed"
+                                : "") +
+                     ": trying again until one does");
 }
 
 void MqttSink::note_answer(int reason) {
@@ -230,8 +246,10 @@ void MqttSink::note_answer(int reason) {
                              "): check the topic and what the broker allows";
     return peers_.ledger.note_failed(1, std::make_exception_ptr(error_of(text)));
   }
-  has_told_ = false;
-  backoff_.reset();
+  if (Clock::now() > begun_at_ + kStayTime) {
+    has_told_ = false;
+    backoff_.reset();
+  }
   peers_.ledger.note_out(1);
 }
 

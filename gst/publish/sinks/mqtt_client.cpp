@@ -56,11 +56,14 @@ void require(int result, const std::string& what, const std::string& cure) {
 }
 
 void set_tls(mosquitto* client, const MqttConfig& config) {
+  mosquitto_tls_insecure_set(client, config.flag("insecure"));
   if (!config.text("cafile") && !config.text("capath")) {
     if (config.text("cert") || config.text("key")) {
       refuse("has a cert, but no cafile or capath: name the broker's authority, too");
     }
     mosquitto_int_option(client, MOSQ_OPT_TLS_USE_OS_CERTS, 1);
+    // Else libmosquitto (2.0.11) refuses to connect a second time.
+    mosquitto_int_option(client, MOSQ_OPT_SSL_CTX_WITH_DEFAULTS, 0);
     return;
   }
   const auto no_pass_phrase = +[](char*, int, int, void*) { return 0; };  // else it asks for one
@@ -68,7 +71,6 @@ void set_tls(mosquitto* client, const MqttConfig& config) {
                             config.text("cert"), config.text("key"), no_pass_phrase),
           "the files cafile, cert and key",
           "each must be readable, and cert and key are set together");
-  mosquitto_tls_insecure_set(client, config.flag("insecure"));
 }
 
 void set_will(mosquitto* client, const MqttConfig& config) {

@@ -315,6 +315,46 @@ TEST_F(MqttTls, GoesOnBehindABrokerThatWasKilled) {
   EXPECT_EQ(publishing.counts().published, 20U);
 }
 
+/// With the authorities of the system, which OpenSSL reads from the file that the variable names.
+TEST_F(MqttTls, GoesOnWithTheSystemsAuthoritiesToo) {
+  Mosquitto broker(std::vector<std::string>{
+      "allow_anonymous true", "certfile " + file("broker.pem"), "keyfile " + file("broker.key")});
+  broker.start();
+  ::setenv("SSL_CERT_FILE", file("ca.pem").c_str(), 1);
+  Publishing publishing("mqtts://localhost:" + std::to_string(broker.port()) + "/t", "");
+  publishing.push(10);
+  EXPECT_TRUE(becomes([&] { return publishing.counts().published == 10; }));
+  broker.end();
+  publishing.push(10);
+  broker.start();
+  publishing.end_stream();
+  EXPECT_EQ(publishing.counts().published, 20U);
+  ::unsetenv("SSL_CERT_FILE");
+}
+
+TEST_F(MqttTls, TakesAnotherHostsNameWhereThatIsAskedFor) {
+  Publishing publishing(location("127.0.0.1"), with("ca", ",insecure=true"));
+  publishing.push(1);
+  publishing.end_stream();
+  EXPECT_EQ(publishing.counts().published, 1U);
+}
+
+TEST_F(Mqtt, TellsOnceOfABrokerThatEndsEachConnectionSoon) {
+  Mosquitto broker;
+  broker.start();
+  Publishing one(broker.location("t"), config("id=camera"));
+  Publishing two(broker.location("t"), config("id=camera"));
+  for (int i = 0; i < 20; ++i) {
+    one.push(1);
+    two.push(1);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  EXPECT_TRUE(becomes([&] {
+    return one.has_warning("another client has this id") ||
+           two.has_warning("another client has this id");
+  }));
+}
+
 // ---- The last will
 
 TEST_F(Mqtt, HasItsLastWillWhenItIsKilledAlone) {
