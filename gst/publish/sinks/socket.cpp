@@ -11,6 +11,8 @@ namespace gstnpu {
 namespace {
 
 constexpr guint kConnectSeconds = 5;
+// A proxy whose target is down accepts each connection and ends it at once.
+constexpr gint64 kStayUs = G_USEC_PER_SEC;
 
 struct ErrorFree {
   void operator()(GError* error) const { g_error_free(error); }
@@ -51,7 +53,7 @@ class SocketSink final : public Sink {
   const GObjectRef<GSocketClient> client_{g_socket_client_new()};
   GObjectRef<GSocketConnection> connection_;
   bool has_told_ = false;  // since somebody stayed
-  bool has_sent_ = false;  // a line, over this connection
+  gint64 connected_at_us_ = 0;
   Backoff backoff_;
 };
 
@@ -66,7 +68,6 @@ bool SocketSink::write(std::string_view line) {
   while (connection_ || backoff_.wait(peers_.cancel)) {
     if (!connection_ && !connect()) continue;
     if (send(line)) {
-      has_sent_ = true;
       peers_.ledger.note_out(1);
       return true;
     }
@@ -88,7 +89,7 @@ bool SocketSink::connect() {
   GSocket* socket = g_socket_connection_get_socket(connection_.get());
   g_socket_set_timeout(socket, 0);
   g_socket_set_blocking(socket, FALSE);
-  has_sent_ = false;
+  connected_at_us_ = g_get_monotonic_time();
   return true;
 }
 
@@ -100,7 +101,7 @@ bool SocketSink::send(std::string_view line) {
       note_broken("it has closed the connection");
       return false;
     }
-    if (std::exchange(has_sent_, false)) {
+    if (g_get_monotonic_time() > connected_at_us_ + kStayUs) {
       has_told_ = false;
       backoff_.reset();
     }

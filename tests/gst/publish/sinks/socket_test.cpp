@@ -123,6 +123,22 @@ TEST_F(SocketSinkTest, WaitsLongerForAReaderWhoGoesEachTime) {
   ::close(last);
 }
 
+constexpr std::chrono::milliseconds kStay{1200};
+
+// As a proxy whose target is down does.
+TEST_F(SocketSinkTest, TellsOnceOfReadersWhoTakeALineAndGo) {
+  const Listener listener;
+  Sink& sink = sink_at(listener.location());
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(sink.write("a\n"));
+    const int reader = listener.accept();
+    EXPECT_TRUE(sink.write("b\n"));
+    ::close(reader);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  EXPECT_EQ(told(), 1U);
+}
+
 TEST_F(SocketSinkTest, TellsOfEachReaderWhoStayedAndWent) {
   const Listener listener;
   Sink& sink = sink_at(listener.location());
@@ -131,6 +147,8 @@ TEST_F(SocketSinkTest, TellsOfEachReaderWhoStayedAndWent) {
     const int reader = listener.accept();
     EXPECT_TRUE(sink.write("b\n"));
     EXPECT_EQ(read_from(reader, 4), "a\nb\n");
+    std::this_thread::sleep_for(kStay);
+    EXPECT_TRUE(sink.write("b\n"));
     ::close(reader);
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     EXPECT_EQ(told(), round - 1U);
