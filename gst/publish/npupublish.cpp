@@ -237,7 +237,8 @@ void Publish::look_at(GstEvent* event) {
       return stream_->set_segment(*segment);
     }
     case GST_EVENT_EOS:
-      return call(&PublishStream::drain);
+      call(&PublishStream::drain);
+      return g_object_notify(G_OBJECT(element_), "stats");  // gst-launch-1.0 -v prints it
     case GST_EVENT_FLUSH_START:
       return tell_publisher(&Publisher::interrupt);
     case GST_EVENT_FLUSH_STOP:

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
@@ -38,11 +39,28 @@ void Publisher::throw_failure() {
   std::rethrow_exception(failure_);
 }
 
+/// Tells once of a wait that is long, because nobody may ever take a line.
+template <typename Condition>
+void Publisher::wait(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds longest,
+                     const Condition& is_over) {
+  constexpr std::chrono::milliseconds kPatience{2000};
+  if (progress_.wait_for(lock, std::min(longest, kPatience), is_over) || longest <= kPatience) {
+    return;
+  }
+  if (!std::exchange(told_stall_, true)) {
+    const std::uint64_t waiting = queued();
+    lock.unlock();
+    tell_.stall(waiting);
+    lock.lock();
+  }
+  progress_.wait_for(lock, longest - kPatience, is_over);
+}
+
 Publisher::Result Publisher::push(std::string line) {
   std::unique_lock lock(mutex_);
   const bool blocks = options_.policy == PublishPolicy::kBlock;
   if (blocks) {
-    progress_.wait(lock, [this] { return !is_full() || waits_for_nothing(); });
+    wait(lock, kForever, [this] { return !is_full() || waits_for_nothing(); });
   }
   ++taken_;
   if (failure_) {
@@ -54,11 +72,11 @@ Publisher::Result Publisher::push(std::string line) {
     return Result::kInterrupted;
   }
   const bool drops = is_full();
-  dropped_ += drops ? 1 : 0;
-  if (drops && options_.policy == PublishPolicy::kDropNew) return Result::kDropped;
-  if (drops) {
-    take_oldest();
+  if (drops && options_.policy == PublishPolicy::kDropNew) {
+    ++dropped_;
+    return Result::kDropped;
   }
+  for (; is_full(); ++dropped_) take_oldest();
   queued_bytes_ += line.size();
   queue_.push_back(std::move(line));
   work_.notify_one();
@@ -67,7 +85,7 @@ Publisher::Result Publisher::push(std::string line) {
 
 void Publisher::drain(std::chrono::milliseconds longest) {
   std::unique_lock lock(mutex_);
-  progress_.wait_for(lock, longest, [this] { return queued() == 0 || waits_for_nothing(); });
+  wait(lock, longest, [this] { return queued() == 0 || waits_for_nothing(); });
   if (!was_thrown_) {
     throw_failure();
   }

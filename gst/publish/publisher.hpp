@@ -43,6 +43,8 @@ class Publisher final : public Ledger {
     std::function<void(const std::string& text)> warning;
     /// Used by policies that drop. Called once.
     std::function<void(std::exception_ptr why)> failure;
+    /// A frame, or the end of the stream, waits for so many lines to get out. Called once.
+    std::function<void(std::uint64_t lines)> stall;
   };
 
   /// Throws what `open` throws. `tell` is called by any thread.
@@ -76,6 +78,9 @@ class Publisher final : public Ledger {
   static constexpr std::size_t kMostBytes = std::size_t{64} << 20;  ///< of lines that wait
 
  private:
+  template <typename Condition>
+  void wait(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds longest,
+            const Condition& is_over);
   void run();
   bool hand_over(const std::string& line);
   void set(bool& flag, bool value);
@@ -98,7 +103,8 @@ class Publisher final : public Ledger {
   std::size_t queued_bytes_ = 0;
   std::uint64_t taken_ = 0, dropped_ = 0, failed_ = 0, published_ = 0;
   bool is_ending_ = false, is_interrupted_ = false, is_refused_ = false;
-  bool was_told_ = false;       // that lines fail
+  bool was_told_ = false;  // that lines fail
+  bool told_stall_ = false;
   std::exception_ptr failure_;  // where the policy blocks
   bool was_thrown_ = false;
 

@@ -51,6 +51,13 @@ std::unique_ptr<Publisher> open_publisher(GstElement* element, const PublishSett
           .failure =
               [element, target](std::exception_ptr why) {
                 warn_of_failure(element, target, std::move(why));
+              },
+          .stall =
+              [element, target](std::uint64_t lines) {
+                post_warning(element, "The stream waits for " + std::to_string(lines) +
+                                          " lines to be taken at " + target +
+                                          ": whoever takes them is away, or slower than the "
+                                          "stream. With policy=drop-old lines are lost instead");
               }});
 }
 
@@ -115,16 +122,35 @@ void PublishStream::drain() {
   const bool waits = settings_.policy == PublishPolicy::kBlock;
   publisher_->drain(waits ? Publisher::kForever
                           : std::chrono::milliseconds(settings_.drain_time_ms));
+  told_loss_ = lost_lines();
+  if (!told_loss_.empty()) {
+    post_warning(element_, told_loss_);
+  }
 }
 
+/// gst-launch-1.0, and many programs, do not read the bus any more when they stop.
 void PublishStream::stop() {
   publisher_->end(std::chrono::milliseconds(settings_.drain_time_ms));
-  const std::uint64_t lost = publisher_->stats().queued;
-  if (lost == 0) return;
-  post_warning(element_, std::to_string(lost) + " lines for " +
-                             describe_location(settings_.location) +
-                             " were not out when the element stopped, and are lost: whoever takes "
-                             "them is away, or slower than the stream");
+  const std::string lost = lost_lines();
+  if (lost.empty() || lost == told_loss_) return;
+  post_warning(element_, lost);
+  g_message("%s: %s", GST_OBJECT_NAME(element_), lost.c_str());
+}
+
+/// Counts the lines that are not out, by cause; empty where all are.
+std::string PublishStream::lost_lines() const {
+  const Publisher::Stats stats = publisher_->stats();
+  std::string text;
+  const auto add = [&text](std::uint64_t lines, const char* what) {
+    if (lines == 0) return;
+    text += (text.empty() ? "" : ", ") + std::to_string(lines) + what;
+  };
+  add(stats.dropped, " were dropped for want of room");
+  add(stats.failed, " failed");
+  add(stats.queued, " were not out when the stream ended");
+  if (text.empty()) return text;
+  return "Of the lines for " + describe_location(settings_.location) + " " +
+         std::to_string(stats.published) + " are out; lost are others: " + text;
 }
 
 // ---- Errors
@@ -155,7 +181,8 @@ Said said_of(PublishStep step, const std::error_code& code, const std::string& n
 
 void post(GstElement* element, const Said& said) {
   gst_element_message_full(element, GST_MESSAGE_ERROR, said.domain, said.code,
-                           g_strdup(said.text.c_str()), nullptr, __FILE__, GST_FUNCTION, __LINE__);
+                           g_utf8_make_valid(said.text.c_str(), -1), nullptr, __FILE__,
+                           GST_FUNCTION, __LINE__);
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ class PublishStream {
 
  private:
   std::string line_of(GstBuffer* buffer);
+  std::string lost_lines() const;
   void tell_drops();
 
   GstElement* const element_;
@@ -44,6 +45,7 @@ class PublishStream {
   std::optional<npu::vision::FrameSize> frame_size_;
   guint64 frames_ = 0;
   bool has_told_drops_ = false;
+  std::string told_loss_;
   MissingAnswers missing_answers_;
 };
 

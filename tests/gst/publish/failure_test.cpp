@@ -191,7 +191,7 @@ TEST_P(Dropping, NeitherStallsNorLosesCount) {
     EXPECT_NE(said.find(", or queue-size larger"), std::string::npos) << said;
     EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), "") << "once";
     ASSERT_EQ(gst_element_set_state(harness.element(), GST_STATE_NULL), GST_STATE_CHANGE_SUCCESS);
-    EXPECT_NE(harness.message(GST_MESSAGE_WARNING).find("were not out when the element stopped"),
+    EXPECT_NE(harness.message(GST_MESSAGE_WARNING).find("were not out when the stream ended"),
               std::string::npos);
     gst_harness_play(harness.get());
     gst_harness_set_src_caps_str(harness.get(), kCaps);
@@ -212,6 +212,8 @@ TEST_P(Dropping, OutlivesAFullDisk) {
   gst_harness_push_event(harness.get(), gst_event_new_eos());
   EXPECT_EQ(counts_of(harness).failed, 20u);
   EXPECT_NE(harness.message(GST_MESSAGE_WARNING).find("Lines are lost until that passes"),
+            std::string::npos);
+  EXPECT_NE(harness.message(GST_MESSAGE_WARNING).find("0 are out; lost are others: 20 failed"),
             std::string::npos);
   EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), "") << "once";
   EXPECT_EQ(harness.message(GST_MESSAGE_ERROR), "");

@@ -88,7 +88,8 @@ class Publishing : public testing::Test {
         [this](SinkPeers peers) { return std::make_unique<FakeSink>(outside_, peers); },
         Publisher::Options{.policy = policy, .most_lines = most_lines},
         Publisher::Tell{.warning = [](const std::string&) {},
-                        .failure = [this](std::exception_ptr) { ++failures_told_; }});
+                        .failure = [this](std::exception_ptr) { ++failures_told_; },
+                        .stall = [this](std::uint64_t lines) { stalled_with_.push_back(lines); }});
   }
   /// The sink waits with the first line, the next ones fill the queue.
   void fill(int lines) {
@@ -103,6 +104,7 @@ class Publishing : public testing::Test {
 
   Outside outside_;
   std::atomic<int> failures_told_ = 0;
+  std::vector<std::uint64_t> stalled_with_;  // of the thread that pushes
   std::optional<Publisher> publisher_;
 };
 
@@ -191,6 +193,28 @@ TEST_F(Publishing, HoldsNoMoreThanSomeBytes) {
   EXPECT_EQ(publisher_->push(large), Result::kTaken);
   EXPECT_EQ(publisher_->push(large), Result::kTaken) << "the last one may be long";
   EXPECT_EQ(publisher_->push("small"), Result::kDropped);
+}
+
+TEST_F(Publishing, DropsAsManyOldLinesAsMakeRoom) {
+  start(PublishPolicy::kDropOld, 200);
+  fill(201);
+  const std::string large(std::size_t{40} << 20, ' ');
+  for (int i = 0; i < 3; ++i) publisher_->push(large);
+  const Publisher::Stats stats = publisher_->stats();
+  EXPECT_EQ(stats.queued, 3U) << "the first one, which the sink has, and 80 MiB";
+  EXPECT_EQ(stats.dropped, 201U);
+}
+
+TEST_F(Publishing, TellsOnceThatNobodyTakesLines) {
+  start(PublishPolicy::kBlock, 2);
+  fill(3);
+  std::thread later([this] {
+    std::this_thread::sleep_for(2500ms);
+    publisher_->interrupt();
+  });
+  EXPECT_EQ(publisher_->push("3"), Result::kInterrupted);
+  later.join();
+  EXPECT_EQ(stalled_with_, std::vector<std::uint64_t>{3});
 }
 
 // Lines that wait count, not those that are gone.

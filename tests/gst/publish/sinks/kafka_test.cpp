@@ -255,7 +255,7 @@ TEST_F(Kafka, IsNotWaitedForByAStop) {
   EXPECT_EQ(waiting.wait_for(std::chrono::milliseconds(500)), std::future_status::timeout);
   gst_element_set_state(publishing_->harness().element(), GST_STATE_NULL);
   EXPECT_EQ(waiting.get(), GST_FLOW_FLUSHING);
-  EXPECT_TRUE(has_warning("were not out when the element stopped"));
+  EXPECT_TRUE(has_warning("were not out when the stream ended"));
 }
 
 TEST_F(Kafka, NeitherStallsNorLosesCountWherePolicyDrops) {

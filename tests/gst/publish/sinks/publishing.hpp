@@ -53,7 +53,7 @@ inline void expect_that_policies_drop(const std::string& location, guint64 most_
     publishing.end_stream();
     publishing.stop();
     EXPECT_TRUE(publishing.has_warning("are dropped (policy)"));
-    EXPECT_TRUE(publishing.has_warning(std::to_string(counts.queued) + " lines for"));
+    EXPECT_TRUE(publishing.has_warning(std::to_string(counts.queued) + " were not out"));
     EXPECT_EQ(publishing.harness().message(GST_MESSAGE_ERROR), "");
   }
 }
