@@ -53,8 +53,8 @@ GstStructure* structure_of(const Publisher::Stats& stats) {
 std::vector<Property<PublishState>> publish_properties() {
   return {
       text<&V::location>("location", "Location",
-                         "File, unix:PATH, tcp://HOST:PORT, mqtt[s]://HOST[:PORT]/TOPIC or "
-                         "kafka://HOST[:PORT],.../TOPIC; empty: stdout"),
+                         "File, fd:NUMBER, unix:PATH, tcp://HOST:PORT, mqtt[s]://HOST[:PORT]/TOPIC "
+                         "or kafka://HOST[:PORT],.../TOPIC; empty: stdout"),
       choice<&V::policy>("policy", "Policy", "What happens without room for a line, or on failure",
                          enum_type<kPolicies>("NpuPublishPolicy")),
       number<&V::queue_size>("queue-size", "Queue size", "Lines that may wait", 1, 1000000),

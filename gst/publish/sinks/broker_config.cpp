@@ -3,6 +3,7 @@
 #include <glib.h>
 
 #include <memory>
+#include <string_view>
 
 #include <npucore/error.hpp>
 
@@ -58,7 +59,9 @@ std::string text_of(const std::string& file) {
     refuse(std::string(kFile) + ": " + why + ". Name a file that can be read");
   }
   const std::unique_ptr<gchar, decltype(&g_free)> owner(text, g_free);
-  return text;
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // as some editors write it
+  const std::string_view whole = text;
+  return std::string(whole.substr(whole.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0));
 }
 
 /// Entries end with `separator`, unless a backslash precedes it.

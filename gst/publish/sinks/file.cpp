@@ -18,30 +18,33 @@
 namespace gstnpu {
 namespace {
 
-std::timed_mutex stdout_mutex;  // lines of several sinks stay whole
-bool stdout_is_cut = false;     // within a line that was lost, or of a sink that was cancelled
+std::timed_mutex inherited_mutex;  // lines of several sinks stay whole
+bool inherited_is_cut = false;     // within a line that was lost, or of a sink that was cancelled
 
 [[noreturn]] void fail(const char* call) {
   throw std::system_error(errno, std::generic_category(), call);
 }
 
-/// Descriptor 1, if it is what the process began with, or has chosen for its output. Where a
+/// The descriptor, if it is what the process began with, or has chosen for its output. Where a
 /// process begins without one the number goes to whatever is opened next: by a library, for itself,
 /// with FD_CLOEXEC.
-int checked_stdout() {
-  const int flags = ::fcntl(STDOUT_FILENO, F_GETFD);
+int checked(int fd) {
+  const int flags = ::fcntl(fd, F_GETFD);
   struct stat status {};
-  const bool is_output = flags >= 0 && (flags & FD_CLOEXEC) == 0 &&
-                         ::fstat(STDOUT_FILENO, &status) == 0 && (status.st_mode & S_IFMT) != 0 &&
-                         !S_ISDIR(status.st_mode) &&
-                         (::fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) != O_RDONLY;
-  if (is_output) return STDOUT_FILENO;
+  const bool is_output = flags >= 0 && (flags & FD_CLOEXEC) == 0 && ::fstat(fd, &status) == 0 &&
+                         (status.st_mode & S_IFMT) != 0 && !S_ISDIR(status.st_mode) &&
+                         (::fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
+  if (is_output) return fd;
+  const std::string number = std::to_string(fd);
   throw npu::Error(npu::ErrorCode::kInvalidArgument,
-                   "the standard output is closed: open it, or set location to a file");
+                   fd == STDOUT_FILENO
+                       ? "the standard output is closed: open it, or set location to a file"
+                       : "descriptor " + number +
+                             " is not open for writing: begin the process with " + number +
+                             ">FILE or " + number + ">&1, or set location to a file");
 }
 
 int open_file(const std::string& path, bool append) {
-  if (path.empty()) return checked_stdout();
   // Without O_NONBLOCK a pipe that nobody reads would block the change of state.
   // O_APPEND leaves no hole before the next line when others empty the file, as logrotate does.
   constexpr int kFlags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_APPEND;
@@ -77,7 +80,7 @@ bool ends_within_line(const std::string& path) {
 
 class FileSink final : public Sink {
  public:
-  FileSink(const std::string& path, bool append, SinkPeers peers);
+  FileSink(const Location& location, bool append, SinkPeers peers);
   ~FileSink() override;
 
   bool write(std::string_view line) override;
@@ -89,36 +92,36 @@ class FileSink final : public Sink {
   bool take_back(std::size_t bytes) const;
 
   const SinkPeers peers_;
-  const bool is_stdout_;
+  const bool is_inherited_;
   const int fd_, cancel_fd_;
   const bool is_regular_;
   bool is_cut_;  // what is out ends within a line that was lost
 };
 
-FileSink::FileSink(const std::string& path, bool append, SinkPeers peers)
+FileSink::FileSink(const Location& location, bool append, SinkPeers peers)
     : peers_(peers),
-      is_stdout_(path.empty()),
-      fd_(open_file(path, append)),
+      is_inherited_(location.descriptor >= 0),
+      fd_(is_inherited_ ? checked(location.descriptor) : open_file(location.path, append)),
       cancel_fd_(g_cancellable_get_fd(peers.cancel)),
       is_regular_(is_regular_file(fd_)),
-      is_cut_(append && is_regular_ && !is_stdout_ && ends_within_line(path)) {}
+      is_cut_(append && is_regular_ && !is_inherited_ && ends_within_line(location.path)) {}
 
 FileSink::~FileSink() {
   g_cancellable_release_fd(peers_.cancel);
-  if (!is_stdout_) {
+  if (!is_inherited_) {
     ::close(fd_);
   }
 }
 
 bool FileSink::write(std::string_view line) {
-  if (!is_stdout_) return write_line(line);
-  std::unique_lock lock(stdout_mutex, std::defer_lock);
+  if (!is_inherited_) return write_line(line);
+  std::unique_lock lock(inherited_mutex, std::defer_lock);
   while (!lock.try_lock_for(std::chrono::milliseconds(50))) {  // its owner may wait for a reader
     if (g_cancellable_is_cancelled(peers_.cancel)) return false;
   }
-  is_cut_ = stdout_is_cut;
+  is_cut_ = inherited_is_cut;
   const bool is_out = write_line(line);
-  stdout_is_cut = is_cut_;
+  inherited_is_cut = is_cut_;
   return is_out;
 }
 
@@ -168,7 +171,7 @@ bool FileSink::wait_for_reader() const {
 /// False where that is not possible, or others have written behind it.
 bool FileSink::take_back(std::size_t bytes) const {
   struct stat status {};
-  if (!is_regular_ || is_stdout_ || ::fstat(fd_, &status) != 0) return false;
+  if (!is_regular_ || is_inherited_ || ::fstat(fd_, &status) != 0) return false;
   const off_t end = ::lseek(fd_, 0, SEEK_CUR);
   const off_t begin = end - static_cast<off_t>(bytes);
   return end == status.st_size && ::ftruncate(fd_, begin) == 0 &&
@@ -177,8 +180,8 @@ bool FileSink::take_back(std::size_t bytes) const {
 
 }  // namespace
 
-std::unique_ptr<Sink> make_file_sink(const std::string& path, bool append, SinkPeers peers) {
-  return std::make_unique<FileSink>(path, append, peers);
+std::unique_ptr<Sink> make_file_sink(const Location& location, bool append, SinkPeers peers) {
+  return std::make_unique<FileSink>(location, append, peers);
 }
 
 }  // namespace gstnpu

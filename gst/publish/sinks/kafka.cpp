@@ -154,7 +154,9 @@ bool KafkaSink::write(std::string_view line) {
   if (line.ends_with('\n')) {
     line.remove_suffix(1);
   }
-  if (rd_kafka_fatal_error(producer_, nullptr, 0) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+  const bool has_ended = producer_ == nullptr ||  // no other could be made
+                         rd_kafka_fatal_error(producer_, nullptr, 0) != RD_KAFKA_RESP_ERR_NO_ERROR;
+  if (has_ended) {
     renew();
   }
   return window_.enter([] { return true; }, [&] { return produce(line); });

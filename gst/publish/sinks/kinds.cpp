@@ -26,7 +26,7 @@ std::unique_ptr<Sink> open_sink(const std::string& text, const SinkOptions& opti
   check_is_for_broker(location, options);
   switch (location.kind) {
     case Location::Kind::kFile:
-      return make_file_sink(location.path, options.append, peers);
+      return make_file_sink(location, options.append, peers);
     case Location::Kind::kUnix:
     case Location::Kind::kTcp:
       return make_socket_sink(location, peers);

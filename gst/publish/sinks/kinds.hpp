@@ -13,10 +13,10 @@ namespace gstnpu {
 std::unique_ptr<Sink> open_sink(const std::string& location, const SinkOptions& options,
                                 SinkPeers peers);
 
-/// Writes to a file, or to the standard output where the path is empty. A line that fails is taken
+/// Writes to a file, or to a descriptor that the process began with. A line that fails is taken
 /// back from a file; elsewhere, and behind half a line that was there before, the next line begins
 /// on a new one.
-std::unique_ptr<Sink> make_file_sink(const std::string& path, bool append, SinkPeers peers);
+std::unique_ptr<Sink> make_file_sink(const Location& location, bool append, SinkPeers peers);
 
 /// Writes to whoever listens at a socket, over and over again. A line that was cut is sent again,
 /// whole, to the next reader.

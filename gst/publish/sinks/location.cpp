@@ -1,9 +1,11 @@
 #include "location.hpp"
 
 #include <glib.h>
+#include <unistd.h>
 
 #include <array>
 #include <string_view>
+#include <utility>
 
 #include <npucore/error.hpp>
 
@@ -18,8 +20,9 @@ struct Scheme {
   int port;  // where the location has none; 0: it needs one
   std::string_view form;
 };
-constexpr std::array<Scheme, 6> kSchemes = {
+constexpr std::array<Scheme, 7> kSchemes = {
     {{"file:", Kind::kFile, 0, "file:PATH"},
+     {"fd:", Kind::kFile, 0, "fd:NUMBER"},
      {"unix:", Kind::kUnix, 0, "unix:PATH"},
      {"tcp://", Kind::kTcp, 0, "tcp://HOST:PORT"},
      {"mqtt://", Kind::kMqtt, 1883, "mqtt://HOST[:PORT]/TOPIC"},
@@ -39,6 +42,16 @@ const Scheme* scheme_of(const std::string& text) {
     if (text.starts_with(scheme.begin)) return &scheme;
   }
   return nullptr;
+}
+
+/// "tcp:HOST", which would be a file.
+void check_slashes(const Location& location) {
+  for (const Scheme& scheme : kSchemes) {
+    const std::string_view name = scheme.begin.substr(0, scheme.begin.find(':') + 1);
+    if (location.text.starts_with(name)) {
+      refuse(location, scheme, "has no // behind its scheme");
+    }
+  }
 }
 
 /// A file of an unknown scheme's name would be a surprise.
@@ -103,13 +116,24 @@ void split_network(Location& location, const Scheme& scheme) {
   }
 }
 
+/// -1: it is none.
+int descriptor_of(const std::string& text) {
+  const bool is_number =
+      !text.empty() && text.size() < 6 && text.find_first_not_of("0123456789") == std::string::npos;
+  return is_number ? std::stoi(text) : -1;
+}
+
 }  // namespace
 
 Location parse_location(const std::string& text) {
   Location location{.text = text};
-  if (text.empty() || text == "-") return location;
+  if (text.empty() || text == "-") {
+    location.descriptor = STDOUT_FILENO;
+    return location;
+  }
   const Scheme* scheme = scheme_of(text);
   if (!scheme) {
+    check_slashes(location);
     check_unknown_scheme(text);
     location.path = text;
     return location;
@@ -120,6 +144,13 @@ Location parse_location(const std::string& text) {
     return location;
   }
   location.path = text.substr(scheme->begin.size());
+  if (scheme->begin == "fd:") {
+    location.descriptor = descriptor_of(std::exchange(location.path, {}));
+    if (location.descriptor < 0) {
+      refuse(location, *scheme, "has no number of a descriptor");
+    }
+    return location;
+  }
   if (location.path.starts_with("//")) {  // file:///tmp/x, with nobody's host
     location.path.erase(0, 2);
   }

@@ -9,11 +9,12 @@ struct Location {
   enum class Kind { kFile, kUnix, kTcp, kMqtt, kMqtts, kKafka };
 
   Kind kind = Kind::kFile;
-  std::string text;   ///< as the user wrote it, for messages
-  std::string path;   ///< of kFile and kUnix; empty: the standard output
-  std::string host;   ///< of kTcp and MQTT; of kKafka the list HOST[:PORT],...
-  int port = 0;       ///< of kTcp and MQTT
-  std::string topic;  ///< of brokers
+  std::string text;     ///< as the user wrote it, for messages
+  std::string path;     ///< of kFile and kUnix
+  int descriptor = -1;  ///< of kFile, in place of the path: one that the process began with
+  std::string host;     ///< of kTcp and MQTT; of kKafka the list HOST[:PORT],...
+  int port = 0;         ///< of kTcp and MQTT
+  std::string topic;    ///< of brokers
 
   bool is_mqtt() const { return kind == Kind::kMqtt || kind == Kind::kMqtts; }
 };

@@ -34,7 +34,7 @@ std::string line(char letter, std::size_t size) {
 class Written {
  public:
   explicit Written(const std::string& path, bool append = false)
-      : sink_(make_file_sink(path, append, ledger_.peers())) {}
+      : sink_(make_file_sink(parse_location(path), append, ledger_.peers())) {}
 
   bool write(const std::string& text) { return sink_->write(text); }
   void cancel() { ledger_.cancel(); }
@@ -164,6 +164,26 @@ TEST(FileSink, LeavesTheNumberOfAClosedStdoutAlone) {
   }
   EXPECT_FALSE(is_taken);
   EXPECT_EQ(folder.read("out"), "a\n");
+}
+
+// As a shell has it with 3>&1.
+TEST(FileSink, WritesToADescriptorThatIsOpen) {
+  const TempFolder folder;
+  const int fd = ::open(folder.file("out").c_str(), O_WRONLY | O_CREAT, 0600);
+  Written file("fd:" + std::to_string(fd));
+  EXPECT_TRUE(file.write("a\n"));
+  EXPECT_EQ(folder.read("out"), "a\n");
+  ::close(fd);
+  try {
+    Written("fd:" + std::to_string(fd));
+    FAIL() << "taken";
+  } catch (const npu::Error& error) {
+    const std::string number = std::to_string(fd), said = error.what();
+    EXPECT_NE(
+        said.find("descriptor " + number + " is not open for writing: begin the process with"),
+        std::string::npos)
+        << said;
+  }
 }
 
 // The number goes to whatever is opened next, which would get the lines.

@@ -52,6 +52,13 @@ INSTANTIATE_TEST_SUITE_P(
                     GoodRow{"kafka", "kafka://a,b:9093/t", Kind::kKafka, "", "a,b:9093", 0, "t"}),
     [](const auto& row) { return std::string(row.param.name); });
 
+TEST(LocationText, NamesADescriptor) {
+  EXPECT_EQ(parse_location("fd:3").descriptor, 3);
+  EXPECT_EQ(parse_location("").descriptor, 1);
+  EXPECT_EQ(parse_location("-").descriptor, 1);
+  EXPECT_EQ(parse_location("fd").descriptor, -1);
+}
+
 struct BadRow {
   const char* name;
   const char *text, *said;
@@ -80,11 +87,15 @@ INSTANTIATE_TEST_SUITE_P(
                     BadRow{"tcp_path", "tcp://host:80/x", "has a path"},
                     BadRow{"no_path", "unix:", "has no path"},
                     BadRow{"no_file", "file:", "has no path"},
+                    BadRow{"no_number", "fd:", "has no number of a descriptor"},
+                    BadRow{"word_as_number", "fd:out", "write fd:NUMBER"},
                     BadRow{"no_topic", "mqtt://broker", "has no topic"},
                     BadRow{"empty_topic", "kafka://broker/", "has no topic"},
                     BadRow{"no_brokers", "kafka:///t", "has no host"},
                     BadRow{"scheme", "amqp://me:secret@broker/t", "\"amqp://\", which npupublish"},
                     BadRow{"capitals", "MQTT://me:secret@broker/t", "npupublish does not know"},
+                    BadRow{"no_slashes", "tcp:127.0.0.1:99", "write tcp://HOST:PORT"},
+                    BadRow{"mqtt_no_slashes", "mqtt:host/t", "has no // behind its scheme"},
                     BadRow{"user", "mqtt://me:secret@broker/t", "names a user"},
                     BadRow{"tcp_user", "tcp://me:secret@broker:9", "names a user"},
                     BadRow{"kafka_user", "kafka://me:se/secret@broker/t", "names a user"}),
@@ -98,6 +109,11 @@ TEST(BrokerConfigText, IsReadInTheOrderOfFileAndProperty) {
   EXPECT_EQ(read_broker_config(file, "a=2,b=c\\,d,e="),
             (BrokerConfig{{"a", "1"}, {"pw", "x,=y"}, {"a", "2"}, {"b", "c,d"}, {"e", ""}}));
   EXPECT_EQ(read_broker_config("", ""), BrokerConfig());
+  EXPECT_EQ(read_broker_config(folder.write("marked",
+                                            "\xef\xbb\xbf"
+                                            "a=1\n"),
+                               ""),
+            (BrokerConfig{{"a", "1"}}));
 }
 
 void expect_refused(const std::string& file, const std::string& property, const char* why) {
