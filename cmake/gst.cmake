@@ -9,6 +9,7 @@ add_library(npucore::gstnpumeta ALIAS gstnpumeta)
 target_include_directories(gstnpumeta
   PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
   PRIVATE gst npucore/include npuvision/include)
+target_sources(gstnpumeta PRIVATE $<TARGET_OBJECTS:npu-unwinding>)
 target_link_libraries(gstnpumeta PRIVATE PkgConfig::GST)
 set_target_properties(gstnpumeta PROPERTIES
   OUTPUT_NAME gstnpumeta-1.0 VERSION ${PROJECT_VERSION} SOVERSION 0)
@@ -60,7 +61,7 @@ foreach(target IN LISTS gstnpu_targets)
   set_target_properties(${target} PROPERTIES INSTALL_RPATH ${CMAKE_INSTALL_FULL_LIBDIR} POSITION_INDEPENDENT_CODE ON)
 endforeach()
 foreach(plugin IN LISTS gstnpu_plugins)
-  target_sources(${plugin} PRIVATE $<TARGET_OBJECTS:gstnpu-common>)
+  target_sources(${plugin} PRIVATE $<TARGET_OBJECTS:gstnpu-common> $<TARGET_OBJECTS:npu-unwinding>)
 endforeach()
 install(TARGETS ${gstnpu_plugins} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/gstreamer-1.0)
 

@@ -8,6 +8,7 @@ add_library(npucore::npuvision ALIAS npuvision)
 target_include_directories(npuvision
   PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/npuvision/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
   PRIVATE npuvision npuvision/decode)
+target_sources(npuvision PRIVATE $<TARGET_OBJECTS:npu-unwinding>)
 target_link_libraries(npuvision
   PUBLIC npucore
   PRIVATE PkgConfig::YAML_CPP PkgConfig::GLIB nlohmann_json::nlohmann_json)

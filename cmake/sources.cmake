@@ -1,5 +1,9 @@
 # Written by scripts/check-sources.py --write from the meson.build files.
 
+set(UNWINDING_SOURCES
+  unwinding/unwinding.cpp
+)
+
 set(NPU_VCL_SOURCES
   npu_vcl/posix/spawn.cpp
   npu_vcl/src/library.cpp
@@ -62,11 +66,13 @@ set(NPUCORE_SOURCES
   npucore/src/ir/graph/bounds.cpp
   npucore/src/ir/graph/constant.cpp
   npucore/src/ir/graph/document.cpp
+  npucore/src/ir/graph/file_kind.cpp
   npucore/src/ir/graph/graph_builder.cpp
   npucore/src/ir/graph/identities.cpp
   npucore/src/ir/graph/layer.cpp
   npucore/src/ir/graph/layers.cpp
   npucore/src/ir/graph/limits.cpp
+  npucore/src/ir/graph/own_steps.cpp
   npucore/src/ir/graph/ports.cpp
   npucore/src/ir/graph/weights.cpp
   npucore/src/ir/graph/xml.cpp
@@ -186,6 +192,7 @@ set(NPUVISION_SOURCES
   npuvision/decode/yolo/objectness.cpp
   npuvision/decode/yolo/raw.cpp
   npuvision/decode/yolo/rows.cpp
+  npuvision/decode/yolo/rtdetr.cpp
   npuvision/track/assignment.cpp
   npuvision/track/counter.cpp
   npuvision/track/motion.cpp

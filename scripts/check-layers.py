@@ -26,7 +26,7 @@ MAY_INCLUDE = {
     "dmabuf": ("base", "include"),
     "ze": ("ze_npu/include", "base", "include"),
     "properties": ("ze", "ir", "dmabuf", "base", "include"),
-    "device": ("properties", "ze", "ir", "dmabuf", "base", "include"),
+    "device": ("unwinding", "properties", "ze", "ir", "dmabuf", "base", "include"),
     "memory": ("device", "properties", "ze", "ir", "dmabuf", "base", "include"),
     "model": ("memory", "device", "properties", "ze", "ir", "dmabuf", "base", "include"),
     "compile": ("npu_vcl/include", "model", "memory", "device", "properties", "ze", "ir", "dmabuf", "base", "include"),
@@ -35,6 +35,7 @@ MAY_INCLUDE = {
     "npuvision/card": ("npuvision/include", "include"),
     "npuvision/decode": ("npuvision/include", "include"),
     "npuvision/track": ("npuvision/decode", "npuvision/include", "include"),
+    "unwinding": (),
     "ze_npu/include": (),
     "npu_vcl/include": (),
     "npu_vcl/src": ("npu_vcl/include",),
@@ -90,6 +91,7 @@ GST_USERS = tuple(room for room in MAY_INCLUDE if room.startswith("gst/") and ro
 # Third-party headers -> the rooms that may use them; tests, bench and tools choose their own.
 THIRD_PARTY = {
     r"level_zero/": ("ze_npu/include", "ze", "softnpu/base", "softnpu/machine", "softnpu/abi", "softnpu/extensions"),
+    r"unwind\.h$": ("unwinding",),
     r"pugixml\.hpp$": ("ir", "ir/graph", "ir/repair", "softnpu/graph"),
     r"xxhash\.h$": ("base", "softnpu/graph"),
     r"openvino/": ("softnpu/graph",),
@@ -159,7 +161,7 @@ def resolve(name, including, by_name):
     beside = posixpath.normpath(f"{posixpath.dirname(including)}/{name}")
     if beside in known:
         return [beside]
-    ending = [path for path in known if path.endswith("/" + name)]
+    ending = [path for path in known if f"/{path}".endswith("/" + name)]
     own = [path for path in ending if room_of(path) == room_of(including)]
     return own or ending
 

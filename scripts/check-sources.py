@@ -11,6 +11,7 @@ from pathlib import Path
 
 # CMake's list -> meson's target, and the folders where every .cpp must be in that list.
 LISTS = {
+    "UNWINDING_SOURCES": ("unwinding", ["unwinding"]),
     "NPU_VCL_SOURCES": ("npu-vcl", ["npu_vcl/posix", "npu_vcl/src"]),
     "NPUCORE_SOURCES": ("npucore-objects", ["npucore/src"]),
     "NPUVISION_SOURCES": ("npuvision-objects", ["npuvision"]),

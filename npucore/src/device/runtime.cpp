@@ -13,6 +13,7 @@
 #include "base/log.hpp"
 #include "base/scoped_variable.hpp"
 #include "base/text.hpp"
+#include "unwinding/unwinding.hpp"
 #include "ze/sysman.hpp"
 
 namespace npu::internal {
@@ -65,8 +66,20 @@ std::string Runtime::drivers_for(DeviceKind kind) const {
   return unknown_name ? diagnosis_.driver_library : std::string();
 }
 
+/// Opens drivers before the loader does, bound to their own libraries first, where the process's
+/// unwinder would end it at the first exception inside of them.
+void Runtime::bind_drivers() const {
+  if (!unwinding::is_mixed()) return;
+  const std::string named = named_drivers();
+  std::istringstream drivers(named.empty() ? diagnosis_.driver_library : named);
+  for (std::string driver; std::getline(drivers, driver, ',');) {
+    ::dlopen(driver.c_str(), RTLD_NOW | RTLD_DEEPBIND);  // stays open; the loader tells of failures
+  }
+}
+
 /// The loader reads its driver list when it is first asked for drivers, and not again.
 void Runtime::look_for_devices() {
+  bind_drivers();
   const base::ScopedVariable drivers(ze::kDriversVariable, drivers_);
   const base::ScopedVariable sysman(ze::kSysmanVariable, ze::sysman_setting(*loader_));
   try {
@@ -89,7 +102,7 @@ void Runtime::start(DeviceKind kind) {
     return;
   }
   diagnosis_ = diagnose_parts(paths_);
-  users_choice_ = std::getenv(ze::kDriversVariable) != nullptr;
+  users_choice_ = ::secure_getenv(ze::kDriversVariable) != nullptr;
   // A loader that was started for nothing could not take the software NPU any more.
   if (kind == DeviceKind::kNpu && !users_choice_ && !diagnosis_.real_npu_possible()) {
     throw Error(ErrorCode::kNotFound, no_npu());
@@ -104,7 +117,7 @@ void Runtime::start(DeviceKind kind) {
 
 /// The drivers that the user or this class told the loader to open; empty: its own list.
 std::string Runtime::named_drivers() const {
-  const char* users = std::getenv(ze::kDriversVariable);
+  const char* users = ::secure_getenv(ze::kDriversVariable);
   return users_choice_ && users ? users : drivers_;
 }
 

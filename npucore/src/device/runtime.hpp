@@ -25,6 +25,7 @@ class Runtime {
  private:
   void start(DeviceKind kind);
   void start_again_with_software();
+  void bind_drivers() const;
   void look_for_devices();
   std::string named_drivers() const;
   bool some_driver_is_loaded() const;
