@@ -224,17 +224,10 @@ TiledFormats tiled_formats(const GstCaps* caps) {
 }
 
 std::string cure_of_tiles(const std::string& tiled_format) {
-  std::string linear = "NV12";
-#if GST_CHECK_VERSION(1, 24, 0)
-  const std::string fourcc = tiled_format.substr(0, tiled_format.find(':'));
-  const guint32 code = gst_video_dma_drm_fourcc_from_string(fourcc.c_str(), nullptr);
-  if (to_pixel_format(gst_video_dma_drm_fourcc_to_format(code))) {
-    linear = fourcc;
-  }
-#endif
   return "the NPU cannot read tiled frames (" + tiled_format +
-         "); put \"vapostproc ! video/x-raw(memory:DMABuf),drm-format=" + linear +
-         "\" in front, which makes them linear on the GPU";
+         "); put \"vapostproc ! video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=YU12\" in "
+         "front, which Intel's GPUs write in lines, or \"vapostproc ! video/x-raw,format=NV12\", "
+         "which costs a copy of each frame";
 }
 
 std::string text_of(const GstCaps* caps) {

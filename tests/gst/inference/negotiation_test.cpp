@@ -217,7 +217,8 @@ TEST(ATestSource, GivesNv12WhereNothingElseIsAskedFor) {
   gst_element_set_state(pipeline.get(), GST_STATE_NULL);
 }
 
-constexpr const char* kCure = "vapostproc ! video/x-raw(memory:DMABuf),drm-format=NV12";
+constexpr const char* kCure =
+    "vapostproc ! video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=YU12";
 constexpr const char* kTiled =
     "video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=NV12:0x0100000000000002,width=64,"
     "height=48,framerate=30/1";
