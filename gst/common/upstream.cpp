@@ -1,5 +1,9 @@
 #include "upstream.hpp"
 
+#include <gst/base/gstbasetransform.h>
+#include <gst/video/video.h>
+
+#include <algorithm>
 #include <utility>
 
 namespace gstnpu {
@@ -8,12 +12,12 @@ namespace {
 using PadRef = ObjectRef<GstPad>;
 
 /// Longest search in elements: a pipeline that is being relinked may look endless.
-constexpr int kFarthestUpstream = 64;
+constexpr int kFarthest = 64;
 
-/// The pad that feeds this one, through the ghost pads of bins; null where there is none. `pad` may
-/// be null.
-PadRef feeding(PadRef pad) {
-  for (int i = 0; pad && i < kFarthestUpstream; ++i) {
+/// The pad of another element that this one is linked to, through the ghost pads of bins; null
+/// where there is none. `pad` may be null.
+PadRef linked_to(PadRef pad) {
+  for (int i = 0; pad && i < kFarthest; ++i) {
     PadRef peer(gst_pad_get_peer(pad.get()));
     while (peer && GST_IS_GHOST_PAD(peer.get())) {
       peer.reset(gst_ghost_pad_get_target(GST_GHOST_PAD(peer.get())));
@@ -26,8 +30,16 @@ PadRef feeding(PadRef pad) {
 
 /// The element whose pad feeds this one; null where there is none. `pad` may be null.
 ObjectRef<GstElement> element_feeding(PadRef pad) {
-  const PadRef source = feeding(std::move(pad));
+  const PadRef source = linked_to(std::move(pad));
   return ObjectRef<GstElement>(source ? gst_pad_get_parent_element(source.get()) : nullptr);
+}
+
+PadRef only_source_of(GstElement* element) {
+  GST_OBJECT_LOCK(element);
+  PadRef source(element->numsrcpads == 1 ? GST_PAD(gst_object_ref(element->srcpads->data))
+                                         : nullptr);
+  GST_OBJECT_UNLOCK(element);
+  return source;
 }
 
 }  // namespace
@@ -40,16 +52,54 @@ PadRef only_sink_of(GstElement* element) {
   return sink;
 }
 
+GstClockTimeDiff offset_behind(GstPad* source) {
+  GstClockTimeDiff offset = 0;
+  PadRef pad(GST_PAD(gst_object_ref(source)));
+  for (int i = 0; pad && i < kFarthest; ++i) {
+    offset += gst_pad_get_offset(pad.get());
+    const PadRef sink = linked_to(std::move(pad));
+    if (!sink) break;
+    offset += gst_pad_get_offset(sink.get());
+    const ObjectRef<GstElement> element(gst_pad_get_parent_element(sink.get()));
+    if (!element) break;
+    if (g_object_class_find_property(G_OBJECT_GET_CLASS(element.get()), "ts-offset")) {
+      gint64 own = 0;
+      g_object_get(element.get(), "ts-offset", &own, nullptr);
+      offset += own;
+    }
+    pad = only_source_of(element.get());
+  }
+  return offset;
+}
+
 std::vector<ObjectRef<GstElement>> elements_in_front_of(GstElement* element) {
   std::vector<ObjectRef<GstElement>> found;
   PadRef pad = only_sink_of(element);
-  for (int i = 0; pad && i < kFarthestUpstream; ++i) {
+  for (int i = 0; pad && i < kFarthest; ++i) {
     ObjectRef<GstElement> before = element_feeding(std::move(pad));
     if (!before) break;
     pad = only_sink_of(before.get());
     found.push_back(std::move(before));
   }
   return found;
+}
+
+bool is_asked_for_good(GstPad* sink) {
+  const PadRef peer(gst_pad_get_peer(sink));
+  if (!peer || !GST_IS_GHOST_PAD(peer.get())) return false;
+  const auto element = element_feeding(PadRef(GST_PAD(gst_object_ref(sink))));
+  return element && !GST_IS_BASE_TRANSFORM(element.get());
+}
+
+bool is_turned_in_front_of(GstElement* element) {
+  const auto turns = [](const ObjectRef<GstElement>& before) {
+    if (!GST_IS_VIDEO_DIRECTION(before.get())) return false;
+    GstVideoOrientationMethod direction = GST_VIDEO_ORIENTATION_IDENTITY;
+    g_object_get(before.get(), "video-direction", &direction, nullptr);
+    return direction != GST_VIDEO_ORIENTATION_IDENTITY;
+  };
+  const auto before = elements_in_front_of(element);
+  return std::any_of(before.begin(), before.end(), turns);
 }
 
 std::string_view factory_of(GstElement* element) {

@@ -14,6 +14,17 @@ namespace gstnpu {
 ObjectRef<GstPad> only_sink_of(GstElement* element);
 /// The elements upstream, nearest first, as long as each has one input.
 std::vector<ObjectRef<GstElement>> elements_in_front_of(GstElement* element);
+/// Whether ACCEPT_CAPS on this sink pad asks for good: the ghost pad of a bin asks in place of an
+/// event with caps, which GStreamer then drops. A converter only tries whether it may pass frames
+/// on.
+bool is_asked_for_good(GstPad* sink);
+/// Nanoseconds by which the sink behind this source pad shows frames later than they say: the
+/// offsets of pads, and "ts-offset" of clocksync and the sink. Looks as far as each element has one
+/// output.
+GstClockTimeDiff offset_behind(GstPad* source);
+/// Whether an element upstream turns frames, as videoflip does. It may pass the tag that asks for
+/// that on unchanged.
+bool is_turned_in_front_of(GstElement* element);
 /// Name of the element's factory.
 std::string_view factory_of(GstElement* element);
 /// Whether the element is npuinfer or npuimport.

@@ -26,10 +26,8 @@ std::string orientation_warning(const GstTagList* tags) {
   if (!gst_tag_list_get_string(tags, GST_TAG_IMAGE_ORIENTATION, &found)) return {};
   const std::string orientation = TextRef(found).get();
   if (orientation == "rotate-0") return {};
-  // An element that turns frames may still pass the tag on unchanged.
   return "the stream is to be shown with " + orientation +
-         ", but frames are inferred as they come: put videoflip video-direction=auto in front, "
-         "unless something there turns them already";
+         ", but frames are inferred as they come: put videoflip video-direction=auto in front";
 }
 
 bool is_interlaced(const GstVideoInfo& info, GstBuffer* frame) {

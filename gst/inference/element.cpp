@@ -7,6 +7,7 @@
 #include <npucore/error.hpp>
 
 #include "common/bus.hpp"
+#include "common/upstream.hpp"
 #include "frames/caps.hpp"
 #include "graphs/tensor_stream.hpp"
 
@@ -261,7 +262,8 @@ gboolean Element::sink_query(GstQuery* query) {
       if (!negotiation.answer_accept_caps(pads_.src, query) && alive.stream) {
         GstCaps* caps = nullptr;
         gst_query_parse_accept_caps(query, &caps);
-        alive.stream->note_trial(negotiation.refusal_of(caps, pads_.src));
+        alive.stream->note_trial(negotiation.refusal_of(caps, pads_.src),
+                                 is_asked_for_good(pads_.sink));
       }
       return TRUE;
     case GST_QUERY_ALLOCATION:
