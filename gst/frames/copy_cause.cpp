@@ -28,6 +28,8 @@ const char* to_string(CopyCause cause) {
       return "region";
     case CopyCause::kManyCrops:
       return "many-crops";
+    case CopyCause::kManySizes:
+      return "many-sizes";
   }
   return "";
 }
@@ -72,6 +74,11 @@ const char* explain(CopyCause cause) {
              "further sizes are scaled on the CPU, which one graph serves. Let upstream crop to "
              "few "
              "sizes, or scale to one (videocrop ! videoscale)";
+    case CopyCause::kManySizes:
+      return "the frames are of many sizes, and each would need a graph of its own; those of "
+             "further sizes are scaled on the CPU, which one graph serves. Scale them to one size "
+             "in front (videoconvertscale ! video/x-raw,width=1280,height=720), or set cache-dir "
+             "and zero-copy=require: each size is compiled once then";
   }
   return "";
 }

@@ -23,6 +23,7 @@ enum class CopyCause {
   kImportWindow,  ///< the device has no room for another import
   kRegion,        ///< an object of the frame: cropped and scaled by the CPU
   kManyCrops,     ///< a crop of yet another size: likewise
+  kManySizes,     ///< a frame of yet another size: scaled by the CPU
 };
 
 /// The cause's name in `stats`: "ordinary-memory".

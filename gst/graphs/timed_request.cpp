@@ -10,6 +10,19 @@ guint64 now_ns() {
   return static_cast<guint64>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
 
+Backlog::Backlog(std::shared_ptr<Backlog> device, std::shared_ptr<Turns> turns)
+    : device_(std::move(device)), turns_(std::move(turns)) {
+  if (device_) {
+    ++device_->streams_;
+  }
+}
+
+Backlog::~Backlog() {
+  if (device_) {
+    --device_->streams_;
+  }
+}
+
 void Backlog::add(guint64 now_ns) {
   if (device_) {
     device_->add(now_ns);
@@ -81,6 +94,11 @@ guint64 Backlog::device_ns() const {
   if (device_) return device_->device_ns();
   const std::scoped_lock lock(mutex_);
   return device_ns_;
+}
+
+guint64 Backlog::fair_ns() const {
+  const Backlog& device = device_ ? *device_ : *this;
+  return (std::max(device.streams_.load(), 1u) + 1) * device.device_ns();
 }
 
 std::uint64_t TimedRequest::submit(const npu::Bindings& bindings,

@@ -30,8 +30,10 @@ class Backlog {
   /// `device`: backlog of all streams that share the device; null where this stream has it alone.
   /// `turns`: told of each inference that ends; may be null.
   explicit Backlog(std::shared_ptr<Backlog> device = nullptr,
-                   std::shared_ptr<Turns> turns = nullptr)
-      : device_(std::move(device)), turns_(std::move(turns)) {}
+                   std::shared_ptr<Turns> turns = nullptr);
+  Backlog(const Backlog&) = delete;
+  Backlog& operator=(const Backlog&) = delete;
+  ~Backlog();
 
   /// Sets a function to call after each inference that ends; call this before the first.
   void tell_ends(std::function<void()> told) { told_ = std::move(told); }
@@ -49,6 +51,9 @@ class Backlog {
   guint64 expected_ns(guint64 now_ns) const;
   /// Smoothed device time of recent inferences.
   guint64 device_ns() const;
+  /// The longest that a frame should wait where streams take turns: an inference of each stream,
+  /// and the one that runs.
+  guint64 fair_ns() const;
 
  private:
   bool is_stale(guint64 now_ns) const;
@@ -57,7 +62,8 @@ class Backlog {
   const std::shared_ptr<Backlog> device_;
   const std::shared_ptr<Turns> turns_;
   std::function<void()> told_;
-  mutable std::mutex mutex_;  // guards all below
+  std::atomic<guint> streams_{0};  // that share this one
+  mutable std::mutex mutex_;       // guards all below
   guint unfinished_ = 0;
   guint64 idle_until_ns_ = 0;  // when the oldest unfinished inference reached the device
   guint64 device_ns_ = 0;

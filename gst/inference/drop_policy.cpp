@@ -36,7 +36,11 @@ bool DropPolicy::is_late(const Arrival& arrival) const {
   const GstClockTime done = arrival.now + backlog_->expected_ns(now_ns());
   // The pipeline's latency may be older than the links of sources such as rtspsrc, which add pads
   // late.
-  return done > arrival.frame + std::max(latency_, least_latency_) + kTolerance;
+  const auto frame = static_cast<GstClockTimeDiff>(arrival.frame);
+  const auto told = static_cast<GstClockTimeDiff>(std::max(latency_, least_latency_));
+  const auto latest =
+      frame + std::max(told + arrival.offset, static_cast<GstClockTimeDiff>(seen_latency_));
+  return static_cast<GstClockTimeDiff>(done) > latest + static_cast<GstClockTimeDiff>(kTolerance);
 }
 
 /// The device's own time plus the wait for the inference before it. No frame waits longer than a
@@ -47,7 +51,7 @@ GstClockTime DropPolicy::longest(Drop drop, GstClockTime frame_duration) const {
   return device + std::min(device, frame_duration);
 }
 
-void DropPolicy::note_qos(GstEvent* qos) {
+void DropPolicy::note_qos(GstEvent* qos, GstClockTime now) {
   GstClockTimeDiff late = 0;
   GstClockTime timestamp = GST_CLOCK_TIME_NONE;
   gst_event_parse_qos(qos, nullptr, nullptr, &late, &timestamp);
@@ -55,6 +59,9 @@ void DropPolicy::note_qos(GstEvent* qos) {
   const std::scoped_lock lock(mutex_);
   earliest_ = timestamp + static_cast<GstClockTime>(late);  // a negative delay never reaches back
                                                             // before 0
+  // The report comes once the sink has shown the frame, or at once where it was late.
+  const GstClockTime wanted = timestamp + static_cast<GstClockTime>(std::max<gint64>(late, 0));
+  seen_latency_ = GST_CLOCK_TIME_IS_VALID(now) && now > wanted ? now - wanted : 0;
 }
 
 void DropPolicy::note_latency(GstClockTime latency) {
@@ -70,6 +77,7 @@ void DropPolicy::note_least_latency(GstClockTime least) {
 void DropPolicy::forget() {
   const std::scoped_lock lock(mutex_);
   earliest_ = GST_CLOCK_TIME_NONE;
+  seen_latency_ = 0;
 }
 
 }  // namespace gstnpu

@@ -20,8 +20,9 @@ class DropPolicy {
   struct Arrival {
     GstClockTime frame = GST_CLOCK_TIME_NONE;
     GstClockTime now = GST_CLOCK_TIME_NONE;
-    bool has_room = true;   ///< in the fifo
-    bool can_wait = false;  ///< upstream is no live source
+    GstClockTimeDiff offset = 0;  ///< by which downstream shows frames later, besides the latency
+    bool has_room = true;         ///< in the fifo
+    bool can_wait = false;        ///< upstream is no live source
   };
 
   explicit DropPolicy(std::shared_ptr<const Backlog> backlog) : backlog_(std::move(backlog)) {}
@@ -31,8 +32,9 @@ class DropPolicy {
   /// GST_CLOCK_TIME_NONE where nothing limits it.
   GstClockTime longest(Drop drop, GstClockTime frame_duration) const;
 
-  /// Takes the delay that a sink reports.
-  void note_qos(GstEvent* qos);
+  /// Takes the delay that a sink reports at the running time `now`. It also shows when the sink
+  /// wants frames, where others have told it an offset.
+  void note_qos(GstEvent* qos, GstClockTime now);
   void note_latency(GstClockTime latency);
   /// Takes the time that a live source's frames need at least to reach this element and pass the
   /// device.
@@ -48,6 +50,7 @@ class DropPolicy {
   GstClockTime earliest_ = GST_CLOCK_TIME_NONE;  // running time from which downstream is in time
   GstClockTime latency_ = GST_CLOCK_TIME_NONE;   // pipeline's
   GstClockTime least_latency_ = 0;
+  GstClockTime seen_latency_ = 0;  // by the sink's reports
 };
 
 }  // namespace gstnpu

@@ -125,11 +125,11 @@ BoundPlanes FrameInput::copy(const Graph& graph) {
   return bind_copy(copy_frame(frame_, buffer_, graph.layout(), opened_.copies()), graph.layout());
 }
 
-BoundPlanes FrameInput::scale(RegionTarget target, const Graph& graph) {
+BoundPlanes FrameInput::scale(RegionTarget target, CopyCause cause, const Graph& graph) {
   const RegionReader reader(info_, frame_, buffer_);
   const npu::FrameLayout& frame = frame_.layout;
   const RegionPlace place = place_region({0, 0, frame.width, frame.height}, frame, target);
-  found_.cause = CopyCause::kManyCrops;
+  found_.cause = cause;
   found_.detail.clear();
   return copy_region(reader, place, std::move(target), graph, opened_.copies());
 }

@@ -62,7 +62,7 @@ class FrameInput {
   bool is_cropped() const { return gst_buffer_get_video_crop_meta(buffer_) != nullptr; }
   /// Scales all that is visible for a `graph` that was compiled for `target`, instead of bind() or
   /// copy(). Throws npu::Error as copy() does.
-  BoundPlanes scale(RegionTarget target, const Graph& graph);
+  BoundPlanes scale(RegionTarget target, CopyCause cause, const Graph& graph);
 
  private:
   void check_size(const npu::FrameLayout& graph) const;

@@ -15,6 +15,20 @@ bool is_sticky(GstEvent* event) {
   return gst_event_type_get_flags(GST_EVENT_TYPE(event)) & GST_EVENT_TYPE_STICKY;
 }
 
+void SharedStream::note_latency(guint64 elapsed_ns) {
+  const guint64 longest =
+      has_device_alone ? drop_policy.longest(live.drop, frame_duration_ns) : GST_CLOCK_TIME_NONE;
+  if (latency.observe(std::min(elapsed_ns, longest)) && upstream_is_live) {
+    ask_for_latency();
+  }
+}
+
+void SharedStream::ask_for_latency() {
+  guint64 answered = 0;
+  asked_latency_ns.compare_exchange_strong(answered, now_ns());
+  gst_element_post_message(element, gst_message_new_latency(GST_OBJECT(element)));
+}
+
 void OutputTask::start() {
   stream_.watch.set_absent(false);
   gst_pad_start_task(
@@ -123,7 +137,7 @@ GstFlowReturn OutputTask::send_result(std::unique_ptr<Inference> inference) {
   stream_.errors.note_success();
   stream_.stats.count_inference(time, waited_ns);
   stream_.stats.count(&StatsReport::inferred);
-  note_latency(waited_ns + time.elapsed_ns());
+  stream_.note_latency(waited_ns + time.elapsed_ns());
   return push(std::move(frame));
 }
 
@@ -158,7 +172,7 @@ GstFlowReturn OutputTask::send_regions(RegionFrame frame) {
   stream_.stats.count(results.is_lost ? &StatsReport::lost : &StatsReport::inferred);
   if (!results.is_lost) {
     stream_.stats.count_latency(now_ns() - results.came_ns);
-    note_latency(results.end_ns - results.begin_ns);
+    stream_.note_latency(results.end_ns - results.begin_ns);
   }
   return push(finish(std::move(frame)));
 }
@@ -181,17 +195,6 @@ GstFlowReturn OutputTask::send_failed(std::unique_ptr<Inference> inference,
   if (failure != FrameErrors::Verdict::kDeviceLost) return GST_FLOW_ERROR;
   stream_.stats.count(&StatsReport::lost);
   return stream_.tensors ? GST_FLOW_OK : push(std::move(frame));
-}
-
-void OutputTask::note_latency(guint64 elapsed_ns) {
-  const guint64 longest =
-      stream_.has_device_alone
-          ? stream_.drop_policy.longest(stream_.live.drop, stream_.frame_duration_ns)
-          : GST_CLOCK_TIME_NONE;
-  const bool changed = stream_.latency.observe(std::min(elapsed_ns, longest));
-  if (changed && stream_.upstream_is_live) {
-    gst_element_post_message(element_, gst_message_new_latency(GST_OBJECT(element_)));
-  }
 }
 
 /// Without a link the task waits in the fifo until Stream is told of a new one. `relinks` is the

@@ -26,7 +26,8 @@ struct SharedStream {
   /// `gives_tensors`: sends tensors instead of frames.
   SharedStream(GstElement* element, guint max_frames, const LiveSettings& settings,
                const ModelInstance* instance, bool gives_tensors = false)
-      : live(settings),
+      : element(element),
+        live(settings),
         has_device_alone(instance == nullptr),
         fifo(max_frames),
         stats_messages(element, settings),
@@ -39,6 +40,13 @@ struct SharedStream {
     backlog->tell_ends([this] { fifo.look_again(); });
   }
 
+  /// Takes the time from a frame's arrival to its result, measured or expected. Tells the pipeline
+  /// of a live stream's new latency.
+  void note_latency(guint64 elapsed_ns);
+  /// Asks the pipeline to compute its latency anew.
+  void ask_for_latency();
+
+  GstElement* const element;
   const LiveSettings& live;
   const bool has_device_alone;
 
@@ -49,6 +57,8 @@ struct SharedStream {
   const std::shared_ptr<Backlog> backlog;
   DropPolicy drop_policy{backlog};
   LatencyEstimate latency;
+  std::atomic<guint64> asked_latency_ns{
+      0};  ///< since when the pipeline has not answered; 0: it has
   FrameErrors errors;
   std::optional<TensorStream> tensors;  ///< output task only; none: frames go out
   std::atomic<bool> eos{false};         ///< upstream has ended the stream
@@ -90,7 +100,6 @@ class OutputTask {
   GstFlowReturn send_result(std::unique_ptr<Inference> inference);
   GstFlowReturn send_failed(std::unique_ptr<Inference> inference, FrameErrors::Verdict failure);
   void end(GstFlowReturn why, guint relinks);
-  void note_latency(guint64 elapsed_ns);
   GstFlowReturn push(BufferRef frame);
   BufferRef finished(Inference& inference);
   void push_event(EventRef event);

@@ -7,6 +7,7 @@
 #include <npucore/error.hpp>
 
 #include "common/bus.hpp"
+#include "common/upstream.hpp"
 #include "frames/caps.hpp"
 #include "frames/frame_description.hpp"
 #include "frames/picture_warnings.hpp"
@@ -108,6 +109,7 @@ void Stream::change_model(std::shared_ptr<Opened> next) {
   }
   compiling_.reset();
   crop_layouts_.clear();
+  frame_layouts_.clear();
   picker_ = ObjectPicker(next->settings().object_class);
   graph_.reset();
   opened_->source().drop_idle_requests();
@@ -180,6 +182,9 @@ std::optional<GstFlowReturn> Stream::enter(GstBuffer* buffer, bool is_inferred) 
   if (drop == Drop::kBusy && drops(buffer, drop)) return std::nullopt;
   if (const GstFlowReturn flow = shared_.fifo.wait_for_room(); flow != GST_FLOW_OK) return flow;
   if (drop == Drop::kLate && drops(buffer, drop)) return std::nullopt;
+  if (is_inferred && drop == Drop::kNone && shared_.upstream_is_live) {
+    warn_of_lag(arrival_of(buffer));
+  }
   return GST_FLOW_OK;
 }
 
@@ -198,19 +203,76 @@ GstClockTime Stream::running_time() const {
   return gst_element_get_current_running_time(pads_.element);
 }
 
+DropPolicy::Arrival Stream::arrival_of(GstBuffer* buffer) const {
+  return {.frame = gst_segment_to_running_time(&segment_, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer)),
+          .now = running_time(),
+          .has_room = shared_.fifo.has_room(),
+          .can_wait = !shared_.upstream_is_live};
+}
+
 /// Whether the frame is dropped; if so, counts and reports it.
 bool Stream::drops(GstBuffer* buffer, Drop drop) {
-  const DropPolicy::Arrival arrival{
-      .frame = gst_segment_to_running_time(&segment_, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer)),
-      .now = running_time(),
-      .has_room = shared_.fifo.has_room(),
-      .can_wait = !shared_.upstream_is_live};
-  const DropPolicy::Verdict verdict = shared_.drop_policy.judge(drop, arrival);
+  DropPolicy::Arrival arrival = arrival_of(buffer);
+  DropPolicy::Verdict verdict = shared_.drop_policy.judge(drop, arrival);
+  if (verdict == DropPolicy::Verdict::kLate) {
+    arrival.offset = offset_behind(pads_.src);
+    verdict = shared_.drop_policy.judge(drop, arrival);
+  }
   if (verdict == DropPolicy::Verdict::kInfer) return false;
+  // Streams that share a device learn how long a frame waits there from those that are dropped too:
+  // else one whose latency is too small for any frame would never learn it.
+  if (verdict == DropPolicy::Verdict::kLate && !shared_.has_device_alone) {
+    shared_.note_latency(
+        std::min(shared_.backlog->expected_ns(now_ns()), shared_.backlog->fair_ns()));
+  }
+  warn_of_hunger(drop);
+  if (verdict == DropPolicy::Verdict::kLate) {
+    warn_of_unanswered_latency();
+  }
   shared_.stats.count_frame(format_->frame_bytes);
   note_drop(buffer,
             verdict == DropPolicy::Verdict::kLate ? &StatsReport::late : &StatsReport::dropped);
   return true;
+}
+
+/// Tells once where a live stream falls behind, because all of its frames are inferred.
+void Stream::warn_of_lag(const DropPolicy::Arrival& arrival) {
+  constexpr GstClockTime kMuch = 3 * GST_SECOND;
+  if (!GST_CLOCK_TIME_IS_VALID(arrival.frame) || !GST_CLOCK_TIME_IS_VALID(arrival.now) ||
+      arrival.now < arrival.frame + kMuch) {
+    return;
+  }
+  warn_once("the stream is live, and its frames come " +
+            std::to_string((arrival.now - arrival.frame) / GST_SECOND) +
+            " s late and later: an inference takes " +
+            std::to_string(shared_.backlog->device_ns() / GST_MSECOND) +
+            " ms, too long for each frame. Set drop=late, or inference-interval");
+}
+
+/// Tells once where nothing was inferred for some seconds, and the likely cause.
+void Stream::warn_of_hunger(Drop drop) {
+  constexpr guint64 kLong = 5 * GST_SECOND;
+  const guint64 inferred = shared_.stats.counted(&StatsReport::inferred), now = now_ns();
+  if (inferred != fed_.inferred || fed_.since_ns == 0) {
+    fed_ = {inferred, now};
+  }
+  if (now < fed_.since_ns + kLong) return;
+  warn_once(std::string("every frame of the last 5 s was dropped as ") +
+            (drop == Drop::kLate ? "late" : "the NPU was busy") + ": an inference takes " +
+            std::to_string(shared_.backlog->device_ns() / GST_MSECOND) + " ms" +
+            (shared_.has_device_alone ? "" : ", and other streams share the NPU") +
+            "; use a smaller or faster model, fewer streams, or drop=busy");
+}
+
+/// Tells once where the pipeline's latency is too small because nobody computes it anew.
+void Stream::warn_of_unanswered_latency() {
+  constexpr guint64 kLong = 3 * GST_SECOND;
+  const guint64 asked = shared_.asked_latency_ns;
+  if (asked == 0 || now_ns() < asked + kLong) return;
+  warn_once(
+      "frames are dropped as late, because the pipeline has not computed its latency anew since "
+      "this element asked for that: let the program answer GST_MESSAGE_LATENCY with "
+      "gst_bin_recalculate_latency()");
 }
 
 void Stream::note_drop(GstBuffer* buffer, guint64 StatsReport::*reason) {
@@ -337,7 +399,9 @@ void Stream::find_memory(FrameInput& input) {
 }
 
 BoundPlanes Stream::bind_or_copy(FrameInput& input, std::shared_ptr<Graph>& graph) {
-  if (has_too_many_crops(input)) return scale_crop(input, graph);
+  if (const CopyCause cause = too_many_sizes(input); cause != CopyCause::kNone) {
+    return scale(input, cause, graph);
+  }
   if (!input.may_be_bound()) {
     note_layout(input.layout_of_copy(), false);
   } else {

@@ -60,7 +60,7 @@ class Stream {
 
   // Queries
   void note_offer(const Negotiation::Verdict& verdict);
-  void note_trial(const std::string& refusal);
+  void note_trial(const std::string& refusal, bool is_for_good);
   /// Adds the element's latency to upstream's answer.
   void add_latency(GstQuery* query);
 
@@ -88,6 +88,10 @@ class Stream {
   std::optional<GstFlowReturn> enter(GstBuffer* buffer, bool is_inferred);
   bool drops(GstBuffer* buffer, Drop drop);
   void note_drop(GstBuffer* buffer, guint64 StatsReport::*reason);
+  DropPolicy::Arrival arrival_of(GstBuffer* buffer) const;
+  void warn_of_lag(const DropPolicy::Arrival& arrival);
+  void warn_of_hunger(Drop drop);
+  void warn_of_unanswered_latency();
   void tell_drop(GstBuffer* buffer, GstClockTime running_time);
   GstClockTime running_time() const;
   GstFlowReturn pass(BufferRef buffer, bool is_due);
@@ -97,9 +101,10 @@ class Stream {
                                             BoundPlanes planes, const InferredRegion* region);
   void find_memory(FrameInput& input);
   BoundPlanes bind_or_copy(FrameInput& input, std::shared_ptr<Graph>& graph);
-  bool has_too_many_crops(const FrameInput& input);
-  bool may_scale_crops();
-  BoundPlanes scale_crop(FrameInput& input, std::shared_ptr<Graph>& graph);
+  CopyCause too_many_sizes(const FrameInput& input);
+  CopyCause too_many_sizes(const FrameInput& input, const npu::FrameLayout& layout);
+  bool may_scale();
+  BoundPlanes scale(FrameInput& input, CopyCause cause, std::shared_ptr<Graph>& graph);
   GstFlowReturn infer_objects(BufferRef buffer, guint64 came_ns);
   std::optional<GstFlowReturn> start_objects(GstBuffer* buffer, const FrameDescription& frame,
                                              const std::vector<FrameObject>& objects,
@@ -146,9 +151,15 @@ class Stream {
   std::optional<ToldCompilation> compiling_;  // streaming thread
   std::shared_ptr<Graph> graph_;              // graph of the last frame
   std::set<std::string> warned_;              // streaming thread
+  struct Fed {
+    guint64 inferred = 0;  // so many frames
+    guint64 since_ns = 0;  // no more since then
+  };
+  Fed fed_;                        // streaming thread
   guint64 since_due_ = G_MAXUINT;  // streaming thread; frames since the last one that was due
   ObjectPicker picker_;            // streaming thread
-  std::vector<npu::FrameLayout> crop_layouts_;                    // streaming thread; with a graph
+  // With a graph; streaming thread:
+  std::vector<npu::FrameLayout> crop_layouts_, frame_layouts_;
   GstSegment segment_;                                            // streaming thread
   std::atomic<GstClockTime> old_base_time_{GST_CLOCK_TIME_NONE};  // base time before the last flush
   std::atomic<bool> refuses_copy_{false};  // an error was told; frames are refused until a flush

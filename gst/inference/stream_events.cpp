@@ -5,6 +5,7 @@
 #include <npucore/error.hpp>
 
 #include "common/bus.hpp"
+#include "common/upstream.hpp"
 #include "frames/picture_warnings.hpp"
 
 #include "stream.hpp"
@@ -68,7 +69,7 @@ bool Stream::start_format(const GstCaps* caps) {
   const bool changed = shared_.latency.assume(shared_.frame_duration_ns);
   ask_latency_of_upstream();
   if (changed && shared_.upstream_is_live) {
-    gst_element_post_message(pads_.element, gst_message_new_latency(GST_OBJECT(pads_.element)));
+    shared_.ask_for_latency();
   }
   return true;
 }
@@ -125,7 +126,9 @@ GstFlowReturn Stream::sink_event(EventRef event) {
     case GST_EVENT_TAG: {
       GstTagList* tags = nullptr;
       gst_event_parse_tag(event.get(), &tags);
-      warn_once(orientation_warning(tags));
+      if (!is_turned_in_front_of(pads_.element)) {
+        warn_once(orientation_warning(tags));
+      }
       return queue_event(std::move(event));
     }
     case GST_EVENT_SEGMENT:
@@ -248,12 +251,13 @@ void Stream::src_event(GstEvent* event) {
       shared_.fifo.relinked();
       break;
     case GST_EVENT_QOS:
-      shared_.drop_policy.note_qos(event);
+      shared_.drop_policy.note_qos(event, running_time());
       break;
     case GST_EVENT_LATENCY: {
       GstClockTime latency = GST_CLOCK_TIME_NONE;
       gst_event_parse_latency(event, &latency);
       shared_.drop_policy.note_latency(latency);
+      shared_.asked_latency_ns = 0;
       break;
     }
     default:
@@ -286,9 +290,11 @@ void Stream::note_offer(const Negotiation::Verdict& verdict) {
 
 /// Notes the refusal of caps that a converter tries out, to see whether it may pass frames
 /// unchanged. It is reported only if it ends the stream.
-void Stream::note_trial(const std::string& refusal) {
-  if (!refusal.empty()) {
-    refusals_.note_trial(refusal);
+void Stream::note_trial(const std::string& refusal, bool is_for_good) {
+  if (refusal.empty()) return;
+  refusals_.note_trial(refusal);
+  if (is_for_good) {
+    refuse_stream(npu::Error(npu::ErrorCode::kUnsupported, refusal));
   }
 }
 

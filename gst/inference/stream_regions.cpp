@@ -12,7 +12,7 @@
 namespace gstnpu {
 namespace {
 
-constexpr std::size_t kMostCropGraphs = 4;  // more sizes are scaled by the CPU
+constexpr std::size_t kMostSizes = 4;  // of crops, and of frames; the CPU scales further ones
 
 gsize bytes_of(const PixelRect& region, npu::PixelFormat format) {
   gsize bytes = 0;
@@ -116,25 +116,31 @@ RegionTarget Stream::region_target() {
                        "scaled to: set input-shape, like input-shape=1,3,224,224");
 }
 
-// ---- Crops
+// ---- Many sizes
 
-/// Whether a stream has all the graphs for crops that it may have, and would need another one. With
-/// zero-copy=require each crop gets a graph.
-bool Stream::has_too_many_crops(const FrameInput& input) {
-  if (!input.is_cropped() || live_.zero_copy_required) return false;
-  const npu::FrameLayout layout = input.may_be_bound() ? input.layout() : input.layout_of_copy();
-  if (opened_->source().find(layout)) return false;
-  if (std::find(crop_layouts_.begin(), crop_layouts_.end(), layout) != crop_layouts_.end()) {
-    return false;
-  }
-  if (crop_layouts_.size() == kMostCropGraphs) return may_scale_crops();
-  crop_layouts_.push_back(layout);
-  return false;
+/// The cause where a stream has all the graphs for sizes of crops, or of frames, that it may have,
+/// and would need another one. With zero-copy=require each size gets a graph.
+CopyCause Stream::too_many_sizes(const FrameInput& input) {
+  if (live_.zero_copy_required) return CopyCause::kNone;
+  if (input.may_be_bound()) return too_many_sizes(input, input.layout());
+  return too_many_sizes(input, input.layout_of_copy());
 }
 
-/// A model that cannot infer objects cannot scale crops: each crop then gets a graph, and that is
-/// no error.
-bool Stream::may_scale_crops() {
+CopyCause Stream::too_many_sizes(const FrameInput& input, const npu::FrameLayout& layout) {
+  if (opened_->source().find(layout)) return CopyCause::kNone;
+  auto& known = input.is_cropped() ? crop_layouts_ : frame_layouts_;
+  const npu::FrameLayout size = input.is_cropped() ? layout : without_padding(layout);
+  if (std::find(known.begin(), known.end(), size) != known.end()) return CopyCause::kNone;
+  if (known.size() == kMostSizes && may_scale()) {
+    return input.is_cropped() ? CopyCause::kManyCrops : CopyCause::kManySizes;
+  }
+  known.push_back(size);
+  return CopyCause::kNone;
+}
+
+/// A model that cannot infer objects cannot take scaled frames: each size then gets a graph, and
+/// that is no error.
+bool Stream::may_scale() {
   try {
     return opened_->source().region_target().has_value();
   } catch (const npu::Error&) {
@@ -142,10 +148,10 @@ bool Stream::may_scale_crops() {
   }
 }
 
-BoundPlanes Stream::scale_crop(FrameInput& input, std::shared_ptr<Graph>& graph) {
+BoundPlanes Stream::scale(FrameInput& input, CopyCause cause, std::shared_ptr<Graph>& graph) {
   RegionTarget target = region_target();
   graph = graph_for(target.layout);
-  return graph ? input.scale(std::move(target), *graph) : BoundPlanes{};
+  return graph ? input.scale(std::move(target), cause, *graph) : BoundPlanes{};
 }
 
 }  // namespace gstnpu

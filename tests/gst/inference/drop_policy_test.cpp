@@ -19,9 +19,10 @@ class Dropping : public testing::Test {
     InferenceTime time{.submitted_ns = clock_ns_, .done_ns = clock_ns_ += device_ms * kMs};
     backlog_->end(time, false);
   }
-  void note_qos(GstClockTime timestamp, GstClockTimeDiff late) {
+  void note_qos(GstClockTime timestamp, GstClockTimeDiff late,
+                GstClockTime now = GST_CLOCK_TIME_NONE) {
     const EventRef event(gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 1.0, late, timestamp));
-    policy_.note_qos(event.get());
+    policy_.note_qos(event.get(), now);
   }
   Verdict late(guint64 frame_ms, guint64 now_ms) const {
     return policy_.judge(Drop::kLate, {.frame = frame_ms * kMs, .now = now_ms * kMs});
@@ -64,6 +65,20 @@ TEST_F(Dropping, LateKeepsToThePipelinesLatency) {
   EXPECT_EQ(late(100, 131), Verdict::kLate);
   backlog_->add(now_ns());
   EXPECT_EQ(late(100, 100), Verdict::kLate) << "two inferences are 100 ms";
+}
+
+// A sink with ts-offset, or behind a clocksync, shows frames later than the latency says.
+TEST_F(Dropping, LateIsWhatTheSinkSees) {
+  policy_.note_latency(0);
+  run_one(50);
+  EXPECT_EQ(late(100, 200), Verdict::kLate);
+  note_qos(260 * kMs, -200 * GstClockTimeDiff{kMs}, 560 * kMs);  // shown after 300 ms
+  EXPECT_EQ(late(100, 370), Verdict::kInfer);
+  EXPECT_EQ(late(100, 371), Verdict::kLate);
+  note_qos(60 * kMs, 0, 60 * kMs);
+  EXPECT_EQ(late(100, 200), Verdict::kLate) << "the offset is gone";
+  EXPECT_EQ(policy_.judge(Drop::kLate, {.frame = 100 * kMs, .now = 200 * kMs, .offset = 200 * kMs}),
+            Verdict::kInfer);
 }
 
 // A source that links its pads late, as rtspsrc does, was not there when the latency was set.

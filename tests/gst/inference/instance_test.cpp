@@ -72,6 +72,13 @@ class SharingPipeline {
     return is_begun;
   }
   guint64 stat(const char* field) const { return stat_of(element_.get(), field); }
+  /// As a program does.
+  void answer_latency() const {
+    const ObjectRef<GstBus> bus(gst_element_get_bus(pipeline_.get()));
+    if (!take_messages(bus.get(), GST_MESSAGE_LATENCY).empty()) {
+      gst_bin_recalculate_latency(GST_BIN(pipeline_.get()));
+    }
+  }
   std::vector<std::string> errors() const {
     const ObjectRef<GstBus> bus(gst_element_get_bus(pipeline_.get()));
     return take_messages(bus.get(), GST_MESSAGE_ERROR);
@@ -205,6 +212,27 @@ TEST_F(Instances, ServeEveryLiveStream) {
     EXPECT_EQ(stream->stat("inferred") + stream->stat("late") + stream->stat("dropped"), kFrames);
     EXPECT_GT(stream->stat("inferred"), 0u) << "all, but for a busy machine";
   }
+}
+
+// Each of them learns its latency from what the others leave to it.
+TEST_F(Instances, ServeEveryPipelineOfTooManyOnASlowDevice) {
+  add(6, {.is_live = true, .properties = "drop=late preload=true"});
+  start_all();
+  const auto serve_for = [&](int tenths) {
+    for (int i = 0; i < tenths; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      for (const auto& stream : streams_) stream->answer_latency();
+    }
+  };
+  serve_for(20);
+  const std::vector<guint64> before = inferred();
+  serve_for(40);
+  std::vector<guint64> shares = inferred();
+  for (std::size_t i = 0; i < shares.size(); ++i) shares[i] -= before[i];
+  const auto [least, most] = std::minmax_element(shares.begin(), shares.end());
+  EXPECT_GT(4 * *least, *most) << *least << " to " << *most;
+  RecordProperty("least", std::to_string(*least));
+  RecordProperty("most", std::to_string(*most));
 }
 
 TEST_F(Instances, CountNoCopyOfAFrameWhoseTurnDoesNotComeOnASlowDevice) {

@@ -22,10 +22,12 @@ guint64 stat_in(GstElement* pipeline, const char* field) {
 /// videotestsrc, what is given, and a sink that notes how late it renders each frame.
 class LivePipeline {
  public:
-  LivePipeline(const std::string& middle, int frames) {
-    const std::string line = "videotestsrc is-live=true num-buffers=" + std::to_string(frames) +
-                             " ! video/x-raw,format=RGB,width=8,height=8,framerate=30/1 ! " +
-                             middle + " ! fakesink name=sink sync=true signal-handoffs=true";
+  LivePipeline(const std::string& middle, int frames)
+      : LivePipeline("videotestsrc is-live=true num-buffers=" + std::to_string(frames) +
+                     " ! video/x-raw,format=RGB,width=8,height=8,framerate=30/1 ! " + middle +
+                     " ! fakesink name=sink sync=true signal-handoffs=true") {}
+  /// A whole line, whose sink is called "sink" and has handoffs.
+  explicit LivePipeline(const std::string& line) {
     GError* error = nullptr;
     pipeline_ = gst_parse_launch(line.c_str(), &error);
     EXPECT_EQ(error, nullptr) << error->message;
@@ -51,16 +53,24 @@ class LivePipeline {
       if (type == GST_MESSAGE_ELEMENT) {
         note_stats(gst_message_get_structure(message));
       }
+      if (type == GST_MESSAGE_WARNING) {
+        GError* warning = nullptr;
+        gst_message_parse_warning(message, &warning, nullptr);
+        warnings_ += warning->message;
+        g_error_free(warning);
+      }
       if (message) {
         gst_message_unref(message);
       }
       qos_messages_ += type == GST_MESSAGE_QOS;
-      if (type == GST_MESSAGE_LATENCY) {
+      if (type == GST_MESSAGE_LATENCY && answers_latency_) {
         gst_bin_recalculate_latency(GST_BIN(pipeline_));
       }
       if (type == GST_MESSAGE_EOS || type == GST_MESSAGE_ERROR) return type == GST_MESSAGE_EOS;
     }
   }
+  void leave_latency_alone() { answers_latency_ = false; }
+  const std::string& warnings() const { return warnings_; }
   std::size_t frames() const { return lags_.size(); }
   /// Median of the second half of the frames.
   GstClockTime lag() const {
@@ -100,6 +110,8 @@ class LivePipeline {
   GstElement* sink_ = nullptr;
   std::vector<GstClockTime> lags_;
   guint64 qos_messages_ = 0;
+  bool answers_latency_ = true;
+  std::string warnings_;  // one after the other
   std::vector<guint64> posted_frames_;
 };
 
@@ -140,6 +152,19 @@ TEST_F(TooSlowFor, OneRequestGoesOn) {
   LivePipeline live(npuinfer("preload=true drop=late nireq=1"), 150);
   ASSERT_TRUE(live.play());
   EXPECT_GT(live.frames(), 10u);
+}
+
+TEST_F(TooSlowFor, AProgramThatLeavesTheLatencyAloneIsTold) {
+  LivePipeline live(npuinfer("preload=true drop=late nireq=1"), 240);
+  live.leave_latency_alone();
+  ASSERT_TRUE(live.play());
+  EXPECT_TRUE(has(live.warnings(), "gst_bin_recalculate_latency()")) << live.warnings();
+}
+
+TEST_F(TooSlowFor, AStreamWithoutDropsIsTold) {
+  LivePipeline live(npuinfer("preload=true nireq=1"), 60);
+  ASSERT_TRUE(live.play());
+  EXPECT_TRUE(has(live.warnings(), "Set drop=late")) << live.warnings();
 }
 
 class Preload : public LiveTest {
@@ -225,6 +250,26 @@ TEST_F(Files, AreNotLateAfterASeek) {
   EXPECT_LT(stat_in(pipeline.get(), "late"), 5u);
   gst_element_set_state(pipeline.get(), GST_STATE_NULL);
 }
+
+class FilesWithOffset : public Files, public testing::WithParamInterface<const char*> {};
+
+// Frames come when the sink wants them, which is long after their time.
+TEST_P(FilesWithOffset, AreNotLate) {
+  const std::string line =
+      "videotestsrc num-buffers=60 ! video/x-raw,format=RGB,width=8,height=8,framerate=30/1 ! " +
+      npuinfer("drop=late") + " ! " + GetParam();
+  LivePipeline files(line);
+  ASSERT_TRUE(files.play());
+  EXPECT_LT(files.stat("late"), 10u);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, FilesWithOffset,
+    testing::Values(
+        "fakesink name=sink signal-handoffs=true sync=true ts-offset=700000000",
+        "fakesink name=sink signal-handoffs=true sync=true ts-offset=700000000 qos=true",
+        "clocksync ts-offset=700000000 ! fakesink name=sink signal-handoffs=true"),
+    [](const auto& row) { return "Case" + std::to_string(row.index); });
 
 class TooSlow : public LiveTest, public testing::WithParamInterface<const char*> {};
 

@@ -750,6 +750,42 @@ TEST_F(Crops, OfFewSizesHaveTheirGraphs) {
   EXPECT_EQ(harness.stat("copied-many-crops"), G_MAXUINT64) << "there is no such reason";
 }
 
+class Sizes : public Crops {
+ protected:
+  /// Pushes a frame of this size, after its caps.
+  static void push(ElementHarness& harness, guint width, guint height) {
+    harness.set_caps(caps_of("RGB", width, height));
+    ASSERT_EQ(harness.push(ramp("RGB", width, height)), GST_FLOW_OK);
+    const BufferRef out = harness.pull();
+    const std::vector<Result> results = results_of(out.get());
+    ASSERT_EQ(results.size(), 1u);
+    const Area area = {0, 0, static_cast<double>(width), static_cast<double>(height)};
+    EXPECT_GT(expect_ramp(results[0], area, 0, 0), 20);
+  }
+};
+
+TEST_F(Sizes, OfManyKindsShareAGraph) {
+  ElementHarness harness("npuinfer", with_model(), caps_of("RGB", 40, 79));
+  for (guint i = 0; i < 20; ++i) {
+    SCOPED_TRACE(i);
+    ASSERT_NO_FATAL_FAILURE(push(harness, 40 + i, 79 - i));
+  }
+  ASSERT_NO_FATAL_FAILURE(push(harness, 40, 79));  // the first has a graph still
+  EXPECT_EQ(harness.compilations(), 5u);
+  EXPECT_EQ(harness.stat("copied-many-sizes"), 16u);
+}
+
+TEST_F(Sizes, OfManyKindsAreToldOnce) {
+  ElementHarness harness("npuinfer", with_model(), caps_of("RGB", 40, 79));
+  for (guint i = 0; i < 10; ++i) ASSERT_NO_FATAL_FAILURE(push(harness, 40 + i, 79 - i));
+  const auto warnings = harness.messages(GST_MESSAGE_WARNING);
+  EXPECT_EQ(std::count_if(warnings.begin(), warnings.end(),
+                          [](const std::string& text) {
+                            return text.find("frames are of many sizes") != std::string::npos;
+                          }),
+            1);
+}
+
 TEST_F(Crops, OfManySizesAreCompiledWhereNothingMayBeCopied) {
   ElementHarness harness("npuinfer", with(with_model(), {{"zero-copy", "require"}}),
                          caps_of("GRAY8", 32, 32));
