@@ -48,6 +48,13 @@ TEST_F(NpuOverlay, AFrameWithoutResultsIsNotTouched) {
   EXPECT_EQ(drawn(gray_frame()), bytes_of(gray_frame().get()));
 }
 
+TEST_F(NpuOverlay, AGapWithoutAPictureGoesOn) {
+  BufferRef gap(gst_buffer_new());
+  add_region(gap.get(), "person", 100, 100, 80, 60);
+  EXPECT_TRUE(drawn(std::move(gap)).empty());
+  EXPECT_EQ(harness_.messages(GST_MESSAGE_ERROR).size(), 0u);
+}
+
 TEST_F(NpuOverlay, DrawsOthersRegions) {
   BufferRef frame = gray_frame();
   add_region(frame.get(), "person", 100, 100, 80, 60);
