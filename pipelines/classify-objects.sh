@@ -5,4 +5,4 @@
 launch filesrc location="${1:-$shapes/shapes.mp4}" ! decodebin ! \
   npuinfer model="$MODEL" device="$DEVICE" ! nputensordec ! \
   npuinfer model="${MODEL2:-$shapes/colors.xml}" device="$DEVICE" inference-region=roi-list ! nputensordec ! \
-  npupublish ! fakesink
+  npupublish location=fd:3 ! fakesink

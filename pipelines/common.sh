@@ -13,14 +13,15 @@ task_model() {
   echo "${asked:-$here/../build/models/shapes/shapes_$1_openvino_model/shapes_$1.xml}"
 }
 
-# Prints the line so that it can be pasted, then becomes it.
+# Prints the line so that it can be pasted, then becomes it. What gst-launch-1.0 says, and so every warning of the elements, goes to the
+# standard error; JSON lines go to descriptor 3, which is the standard output.
 launch() {
   {
-    printf 'gst-launch-1.0 -q'
+    printf 'gst-launch-1.0 --no-position'
     for word; do
       case $word in *[!A-Za-z0-9_./:=,%@!+-]*) printf " '%s'" "$word" ;; *) printf ' %s' "$word" ;; esac
     done
-    echo
+    echo ' 3>&1 >&2'
   } >&2
-  exec gst-launch-1.0 -q "$@"
+  exec gst-launch-1.0 --no-position "$@" 3>&1 >&2
 }

@@ -4,4 +4,4 @@
 . "$(dirname -- "$0")/common.sh"
 launch filesrc location="${1:-$shapes/shapes.mp4}" ! decodebin ! \
   npuinfer model="$MODEL" device="$DEVICE" ! nputensordec threshold=0.2 ! nputrack ! \
-  npucount anchor=center location="${PLACES:-$here/middle.json}" ! npupublish ! fakesink
+  npucount anchor=center location="${PLACES:-$here/middle.json}" ! npupublish location=fd:3 ! fakesink

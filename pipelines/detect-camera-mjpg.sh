@@ -4,4 +4,4 @@
 . "$(dirname -- "$0")/common.sh"
 # shellcheck disable=SC2086 # the words of SOURCE are the words of the line
 launch ${SOURCE:-v4l2src} ! image/jpeg,width="${1:-1280}",height="${2:-720}" ! jpegdec ! \
-  npuinfer model="$MODEL" device="$DEVICE" drop=late ! nputensordec ! npupublish ! fakesink sync=false
+  npuinfer model="$MODEL" device="$DEVICE" drop=late ! nputensordec ! npupublish location=fd:3 ! fakesink sync=false

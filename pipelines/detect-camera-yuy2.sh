@@ -4,4 +4,4 @@
 . "$(dirname -- "$0")/common.sh"
 # shellcheck disable=SC2086 # the words of SOURCE are the words of the line
 launch ${SOURCE:-v4l2src io-mode=dmabuf} ! video/x-raw,format=YUY2,width="${1:-640}",height="${2:-480}" ! \
-  npuinfer model="$MODEL" device="$DEVICE" drop=late ! nputensordec ! npupublish ! fakesink sync=false
+  npuinfer model="$MODEL" device="$DEVICE" drop=late ! nputensordec ! npupublish location=fd:3 ! fakesink sync=false

@@ -3,4 +3,4 @@
 # usage: detect-file.sh [VIDEO]
 . "$(dirname -- "$0")/common.sh"
 launch filesrc location="${1:-$shapes/shapes.mp4}" ! decodebin ! \
-  npuinfer model="$MODEL" device="$DEVICE" ! nputensordec ! npupublish ! fakesink
+  npuinfer model="$MODEL" device="$DEVICE" ! nputensordec ! npupublish location=fd:3 ! fakesink

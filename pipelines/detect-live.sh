@@ -7,4 +7,4 @@
 . "$(dirname -- "$0")/common.sh"
 # shellcheck disable=SC2086 # the words of SOURCE are the words of the line
 launch ${SOURCE:-v4l2src io-mode=dmabuf} ! videoconvertscale ! video/x-raw,format=NV12 ! \
-  npuinfer model="$MODEL" device="$DEVICE" nireq=2 ! nputensordec ! npupublish ! fakesink sync=false
+  npuinfer model="$MODEL" device="$DEVICE" nireq=2 ! nputensordec ! npupublish location=fd:3 ! fakesink sync=false

@@ -6,4 +6,4 @@ frame=${2:-I420:640x360}
 blob=${BLOB:-${MODEL%.xml}-$(echo "$frame" | tr ':' '-').blob}
 [ -f "$blob" ] && { [ -n "${BLOB-}" ] || [ "$blob" -nt "$MODEL" ]; } || "${NPU_COMPILE:-npu-compile}" "$MODEL" --device "$DEVICE" --frame "$frame" --matrix bt709 -o "$blob" >&2 || exit
 launch filesrc location="${1:-$shapes/shapes.mp4}" ! decodebin ! \
-  npuimport model="$blob" device="$DEVICE" ! nputensordec ! npupublish ! fakesink
+  npuimport model="$blob" device="$DEVICE" ! nputensordec ! npupublish location=fd:3 ! fakesink

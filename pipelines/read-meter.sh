@@ -6,4 +6,4 @@ digits=$here/../models/digits
 : "${READER:=$digits/digits.xml}"
 launch filesrc location="${1:-$digits/meter.mp4}" ! decodebin ! \
   videocrop left="${LEFT:-72}" top="${TOP:-72}" right="${RIGHT:-72}" bottom="${BOTTOM:-72}" ! \
-  npuinfer model="$READER" device="$DEVICE" ! nputensordec ! npupublish ! fakesink
+  npuinfer model="$READER" device="$DEVICE" ! nputensordec ! npupublish location=fd:3 ! fakesink

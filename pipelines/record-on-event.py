@@ -195,6 +195,7 @@ class Player:
         bus.connect("sync-message::element", on_element_message, recorder)
         bus.add_signal_watch()
         bus.connect("message::eos", lambda *_: self.loop.quit())
+        bus.connect("message::warning", lambda _, message: print(message.parse_warning()[0].message, file=sys.stderr))
         bus.connect("message::error", lambda _, message: self.fail(message.parse_error()[0].message))
         self.pipeline.get_by_name("encoded").connect("new-sample", self.on_frame, recorder)
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -4,5 +4,5 @@
 . "$(dirname -- "$0")/common.sh"
 # shellcheck disable=SC2086 # the words of SINK are words of the line
 launch filesrc location="${1:-$shapes/shapes.mp4}" ! decodebin ! \
-  npuinfer model="$MODEL" device="$DEVICE" inference-interval=3 ! nputensordec threshold=0.2 ! nputrack ! npupublish ! \
+  npuinfer model="$MODEL" device="$DEVICE" inference-interval=3 ! nputensordec threshold=0.2 ! nputrack ! npupublish location=fd:3 ! \
   npuoverlay ! videoconvert ! $SINK

@@ -65,7 +65,7 @@ def captured(words, folder):
 def launch(folder, words):
     """In place of gst-launch-1.0."""
     path = os.environ["PATH"].split(":", 1)[1]
-    options, line = [word for word in words if word == "-q"], [word for word in words if word != "-q"]
+    options, line = [word for word in words if word.startswith("-")], [word for word in words if not word.startswith("-")]
     os.execve(shutil.which("gst-launch-1.0", path=path), ["gst-launch-1.0", *options, *captured(line, folder)], os.environ | {"PATH": path})
 
 
@@ -168,7 +168,7 @@ def main():
     if not wanted or "readme" in wanted:
         make_readme(build)
     for path in sorted(PIPELINES.iterdir()):
-        if path.suffix in (".sh", ".py") and path.name != "common.sh" and (not wanted or path.stem in wanted):
+        if path.suffix in (".sh", ".py") and path.name not in ("common.sh", "detect-va.sh") and (not wanted or path.stem in wanted):
             make(path, build)
 
 

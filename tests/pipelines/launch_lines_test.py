@@ -9,6 +9,7 @@ import os
 import shutil
 import socket
 import shlex
+import struct
 import subprocess
 import sys
 import tempfile
@@ -401,6 +402,25 @@ class LaunchLines(unittest.TestCase):
         with self.assertRaises(AssertionError) as refused:
             run("record-on-event.py", __file__)
         self.assertNotIn("Traceback", str(refused.exception))
+
+    def test_a_gpu_that_is_missing_is_named(self):
+        if subprocess.run(["gst-inspect-1.0", "--exists", "vah264dec"], check=False).returncode == 0:
+            self.skipTest("there is a GPU that decodes")
+        with self.assertRaisesRegex(AssertionError, 'no element "vah264dec"'):
+            run("detect-va.sh")
+
+    def test_warnings_are_shown(self):
+        """On the standard error, where no JSON is."""
+        turned = self.folder / "turned.mp4"
+        video = (PART / "models/shapes/shapes.mp4").read_bytes()
+        upright, turn = ([0x10000, 0, 0, 0, 0x10000, 0, 0, 0], [0, 0x10000, 0, -0x10000, 0, 0, 0, 0])
+        at = video.index(struct.pack(">8i", *upright), video.index(b"tkhd"))  # the track's matrix
+        turned.write_bytes(video[:at] + struct.pack(">8i", *turn) + video[at + 32:])
+        env = os.environ | {"DEVICE": "auto", "NPU_COMPILE": NPU_COMPILE}
+        done = subprocess.run([LINES / "detect-file.sh", turned], env=env, capture_output=True, text=True, timeout=120, check=True)
+        self.assertIn("videoflip", done.stderr)
+        self.assertIn("no NPU was found", done.stderr)
+        self.assertEqual(len([json.loads(line) for line in done.stdout.splitlines()]), PART_FRAMES)
 
     def test_every_line_is_tested(self):
         text = Path(__file__).read_text()
