@@ -2,7 +2,7 @@
 """CPU cost of the whole chain for a 1080p frame of NV12 with 20 objects, on a device that computes nothing: inference, boxes, tracks,
 drawing, JSON. Each element is added to those before; takes turns, on one core, and prints one JSON line.
 
-usage: SOFTNPU_EXEC=null GST_PLUGIN_PATH=... ZE_ENABLE_ALT_DRIVERS=... chain_cost.py BUILD/bench/chain_side MODEL.xml [--rounds N] >> results.jsonl
+usage: GST_PLUGIN_PATH=... ZE_ENABLE_ALT_DRIVERS=... chain_cost.py BUILD/bench/chain_side MODEL.xml [--rounds N] >> results.jsonl
 
 MODEL.xml: a YOLO with the output [1, 4 + classes, cells], such as build/bench/yolov8n_like.xml.
 """
@@ -41,6 +41,7 @@ def main():
     parser.add_argument("--calls", type=int, default=300)
     parser.add_argument("--boxes", type=int, default=20)
     options = parser.parse_args()
+    os.environ["SOFTNPU_EXEC"] = "null"
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     medians, best, objects = {}, {}, {}
     with tempfile.TemporaryDirectory() as folder:

@@ -112,6 +112,13 @@ vision::ModelCard registered_card(const std::vector<std::string>& names) {
   return card;
 }
 
+/// The labels of families that find one thing.
+std::vector<std::string> usual_labels(vision::Family family) {
+  if (family == vision::Family::kAnchors) return {"face"};
+  if (family == vision::Family::kTextBoxes) return {"text"};
+  return {};
+}
+
 bool is_same_shape(const TensorView& a, const TensorView& b) {
   return a.type == b.type && a.rank == b.rank && a.dims == b.dims;
 }
@@ -133,7 +140,9 @@ bool ModelKey::is_of(const GstNpuInferenceMeta* meta) const {
 
 vision::ModelCard DecoderSettings::as_card() const {
   vision::ModelCard card{.task = task, .family = family};
-  if (layout == TensorLayout::kEndToEnd) {
+  if (family == vision::Family::kRtDetr && layout != TensorLayout::kAuto) {
+    card.end_to_end = layout == TensorLayout::kEndToEnd;
+  } else if (layout == TensorLayout::kEndToEnd) {
     card.family = vision::Family::kYoloEndToEnd;
   } else if (layout != TensorLayout::kAuto) {
     card.family = vision::Family::kYolo;
@@ -171,6 +180,9 @@ void ModelDecoder::prepare(const DecoderSettings& settings, bool is_ours) {
   choose(shapes_);
   if (decoder_->family() == vision::Family::kClassification) {
     card_.task = vision::Task::kClassify;
+  }
+  if (card_.labels.empty()) {
+    card_.labels = usual_labels(decoder_->family());
   }
   options_ = vision::options_of(card_);
   labels_ = std::make_shared<const std::vector<std::string>>(card_.labels);

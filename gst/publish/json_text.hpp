@@ -9,7 +9,7 @@ namespace gstnpu {
 
 /// Not finite: null.
 inline double rounded(double value, double steps_per_unit) {
-  return std::round(value * steps_per_unit) / steps_per_unit;
+  return std::round(value * steps_per_unit) / steps_per_unit + 0.0;  // and never -0.0
 }
 
 /// One line, with the newline. File names and labels may hold any bytes; the line is UTF-8 whatever

@@ -33,6 +33,16 @@ TEST(TensorDecAnswers, AreAsManyAsTheModelSaysUnlessTheUserDoes) {
             2u);
 }
 
+TEST(TensorDecAnswers, OfLinesOfTextAreCalledText) {
+  constexpr gsize kSide = 64;
+  std::vector<float> map(kSide * kSide);
+  for (gsize y = 20; y < 32; ++y)
+    std::fill_n(map.begin() + static_cast<int>(y * kSide + 10), 40, 1.F);
+  Owned<GstBuffer> frame = frame_of({{.name = "map", .shape = {1, 1, kSide, kSide}, .values = map}},
+                                    R"({"task":"find-text"})");
+  EXPECT_EQ(labels_of("nputensordec", std::move(frame)), Labels{"text"});
+}
+
 TEST(TensorDecAnswers, AreTheClassesOfAWholeFrame) {
   const Owned<GstBuffer> out = decoded(frame_of(
       {classes({0.1F, 0.7F, 0.2F})}, R"({"task":"classify","labels":["cat","big dog","cow"]})"));

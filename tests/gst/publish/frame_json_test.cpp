@@ -29,6 +29,14 @@ FrameRecord record() {
   return record;
 }
 
+TEST(FrameJson, HasNoNegativeZero) {
+  FrameRecord one = record();
+  FoundObject region = one.answer->objects.at(0);
+  region.x = -0.001;
+  one.answer = answer_of({region});
+  EXPECT_EQ(to_json_line(one).find("-0"), std::string::npos) << to_json_line(one);
+}
+
 TEST(FrameJson, IsTheSameInEveryLocale) {
   const auto expected = to_json_line(record());
   EXPECT_NE(expected.find("1234.5"), std::string::npos) << expected;
