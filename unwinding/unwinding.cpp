@@ -67,6 +67,7 @@ bool is_mixed() {
   } catch (int) {
     return !last_was_of_libunwind;
   }
+  return false;  // not reached
 }
 
 }  // namespace npu::unwinding

@@ -24,16 +24,16 @@ namespace gstnpu {
 struct SharedStream {
   /// `instance`: shared with other streams; null where this stream has the device alone.
   /// `gives_tensors`: sends tensors instead of frames.
-  SharedStream(GstElement* element, guint max_frames, const LiveSettings& settings,
+  SharedStream(GstElement* owner, guint max_frames, const LiveSettings& settings,
                const ModelInstance* instance, bool gives_tensors = false)
-      : element(element),
+      : element(owner),
         live(settings),
         has_device_alone(instance == nullptr),
         fifo(max_frames),
-        stats_messages(element, settings),
+        stats_messages(owner, settings),
         backlog(instance ? std::make_shared<Backlog>(instance->backlog(), instance->turns())
                          : std::make_shared<Backlog>()),
-        errors(element, settings) {
+        errors(owner, settings) {
     if (gives_tensors) {
       tensors.emplace();
     }

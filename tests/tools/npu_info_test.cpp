@@ -235,6 +235,26 @@ INSTANTIATE_TEST_SUITE_P(Table, DamagedBlobTest,
                                          Damage{"no_magic", 0, "NOTELF"}),
                          by_name);
 
+TEST(NpuInfoBlobTest, ASectionThatReachesPastTheEndIsNamed) {
+  const TempDir dir;
+  const auto blob = bare_elf(dir);
+  std::fstream file(blob, std::ios::in | std::ios::out | std::ios::binary);
+  const auto number = [&]<class Number>(std::streamoff at, Number value) {
+    file.seekg(at).read(reinterpret_cast<char*>(&value), sizeof(value));
+    return static_cast<std::streamoff>(value);
+  };
+  constexpr std::streamoff kEntry = 64, kType = 4, kSize = 32;
+  const std::streamoff table = number(0x28, std::uint64_t{0});
+  const std::streamoff names = number(0x3e, std::uint16_t{0});
+  std::streamoff first = 1;  // with bytes
+  while (first == names || number(table + first * kEntry + kType, std::uint32_t{0}) != 1) ++first;
+  file.seekp(table + first * kEntry + kSize).write("\0\0\0\0\1\0\0\0", 8);
+  file.close();
+  const auto result = run(blob.string());
+  EXPECT_EQ(result.code, 1) << result.output;
+  EXPECT_TRUE(has(result.output, "of 4294967296 bytes at"));
+}
+
 TEST(NpuInfoBlobTest, OneThatIsNotThereIsCode1) {
   const auto result = run("/nowhere/m.blob");
   EXPECT_EQ(result.code, 1);

@@ -1,6 +1,9 @@
 #include "elf_sections.hpp"
 
+#include <elf.h>
+
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -30,7 +33,7 @@ struct Entry {
   std::uint64_t offset = 0, size_bytes = 0;
 };
 
-[[noreturn]] void damaged(const std::string& file_name, const char* what) {
+[[noreturn]] void damaged(const std::string& file_name, const std::string& what) {
   throw Error(
       ErrorCode::kInvalidArgument,
       base::text(base::quoted(file_name), " is damaged: ", what, "; make or copy it again"));
@@ -58,6 +61,12 @@ Entry entry_at(std::span<const std::byte> table, std::size_t entry_size, std::si
   entry.offset = *reader.number<std::uint64_t>();
   entry.size_bytes = *reader.number<std::uint64_t>();
   return entry;
+}
+
+/// Whether the section is one of ELF's own with bytes in the file; NPUs have types of their own.
+bool has_bytes(const Entry& entry) {
+  constexpr std::array kTypes{SHT_PROGBITS, SHT_SYMTAB, SHT_STRTAB, SHT_RELA, SHT_NOTE, SHT_REL};
+  return std::find(kTypes.begin(), kTypes.end(), static_cast<int>(entry.type)) != kTypes.end();
 }
 
 std::string_view name_at(std::span<const std::byte> names, std::uint32_t offset) {
@@ -92,6 +101,13 @@ std::vector<BlobSection> elf_sections(std::span<const std::byte> elf,
       damaged(file_name, "the names of its sections have more than 16 MiB together");
     }
     left -= name.size();
+    const bool is_inside =
+        entry.offset <= elf.size() && entry.size_bytes <= elf.size() - entry.offset;
+    if (has_bytes(entry) && !is_inside) {
+      damaged(file_name,
+              base::text("its section ", base::quoted(name), " of ", entry.size_bytes, " bytes at ",
+                         entry.offset, " reaches past its end, ", elf.size()));
+    }
     sections.push_back({std::string(name), entry.type, entry.offset, entry.size_bytes});
   }
   return sections;
