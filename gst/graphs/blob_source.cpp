@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -124,17 +125,28 @@ namespace {
 /// notes.
 void note_own_scaling(const std::map<std::string, std::string>& model_info,
                       npu::FrameGeometry* geometry) {
-  const auto noted = model_info.find(npu::vision::kPictureSizeKey);
+  const auto said = [&](const char* key) {
+    const auto found = model_info.find(key);
+    return found == model_info.end() ? std::string() : found->second;
+  };
   unsigned width = 0, height = 0;
-  if (noted == model_info.end() ||
-      std::sscanf(noted->second.c_str(), "%ux%u", &width, &height) != 2 || width == 0 ||
-      height == 0) {
+  if (std::sscanf(said(npu::vision::kPictureSizeKey).c_str(), "%ux%u", &width, &height) != 2 ||
+      width == 0 || height == 0) {
     return;
   }
   geometry->scale_x = static_cast<double>(geometry->model_width) / width;
   geometry->scale_y = static_cast<double>(geometry->model_height) / height;
   geometry->model_width = width;
   geometry->model_height = height;
+  // The Model API puts a letterbox into the graph, too.
+  const std::string resize = said("embedded_processing").empty() ? "" : said("resize_type");
+  if (!resize.starts_with("fit_to_window")) return;
+  const double scale = std::max(geometry->scale_x, geometry->scale_y);
+  if (resize == "fit_to_window_letterbox") {
+    geometry->offset_x = width * (1 - geometry->scale_x / scale) / 2;
+    geometry->offset_y = height * (1 - geometry->scale_y / scale) / 2;
+  }
+  geometry->scale_x = geometry->scale_y = scale;
 }
 
 /// A warning where the graph gives its picture another shape than its authors did.

@@ -10,6 +10,7 @@
 #include <npucore/error.hpp>
 #include <npucore/model.hpp>
 
+#include "support/expect.hpp"
 #include "support/temp_dir.hpp"
 
 #include "openvino_run.hpp"
@@ -57,6 +58,69 @@ TEST(OwnSteps, AreNotDoneTwice) {
   EXPECT_EQ(told, (std::vector<std::string>{
                       "the scale 255 is left out: the graph does that itself",
                       "the mean 10, 20, 30 is left out: the graph does that itself"}));
+}
+
+// OpenVINO multiplies the scale into the weights, and leaves the mean.
+TEST(OwnSteps, BehindAMeanTheScaleIsTheGraphsToo) {
+  const TempDir dir;
+  const Model model = model_with(dir, [](PrePostProcessor& to) {
+    to.input().tensor().set_layout("NCHW");
+    to.input().preprocess().mean({10, 20, 30});
+  });
+  Preprocess preprocess = wanted({10, 20, 30}, {2, 3, 4});
+  EXPECT_EQ(model.leave_out_own_steps(&preprocess).size(), 2U);
+  EXPECT_TRUE(preprocess.scale.empty());
+}
+
+TEST(OwnSteps, InReverseOrderTurnTheChannels) {
+  const TempDir dir;
+  const Model model = model_with(dir, [](PrePostProcessor& to) {
+    to.input().tensor().set_layout("NCHW");
+    to.input().preprocess().mean({30, 20, 10});
+  });
+  Preprocess preprocess = wanted({10, 20, 30}, {});
+  preprocess.channels = ChannelOrder::kRGB;
+  model.leave_out_own_steps(&preprocess);
+  EXPECT_EQ(preprocess.channels, ChannelOrder::kBGR);
+}
+
+TEST(OwnSteps, WithBothPlanesInOneInputAreRefused) {
+  const TempDir dir;
+  const Model model = model_with(dir, [](PrePostProcessor& to) {
+    to.input()
+        .tensor()
+        .set_element_type(ov::element::u8)
+        .set_color_format(ov::preprocess::ColorFormat::NV12_SINGLE_PLANE);
+    to.input()
+        .preprocess()
+        .convert_color(ov::preprocess::ColorFormat::RGB)
+        .convert_element_type(ov::element::f32);
+  });
+  Preprocess preprocess = wanted({}, {255});
+  try {
+    model.leave_out_own_steps(&preprocess);
+    FAIL() << "taken";
+  } catch (const Error& error) {
+    EXPECT_TRUE(has(error.what(), "NV12 or I420 in one plane"));
+  }
+}
+
+// A network that works at half of its input's size still answers in pixels of that.
+TEST(OwnSteps, OfANetworkThatScalesInsideAreNone) {
+  const TempDir dir;
+  const auto picture =
+      std::make_shared<ov::opset13::Parameter>(ov::element::f32, ov::PartialShape{1, 3, 12, 16});
+  const auto sizes = ov::opset13::Constant::create(ov::element::i64, {2}, {6, 8});
+  const auto axes = ov::opset13::Constant::create(ov::element::i64, {2}, {2, 3});
+  ov::opset13::Interpolate::InterpolateAttrs how;
+  how.mode = ov::opset13::Interpolate::InterpolateMode::LINEAR_ONNX;
+  how.shape_calculation_mode = ov::opset13::Interpolate::ShapeCalcMode::SIZES;
+  const auto half = std::make_shared<ov::opset13::Interpolate>(picture, sizes, axes, how);
+  const auto model = std::make_shared<ov::Model>(
+      ov::OutputVector{std::make_shared<ov::opset13::Relu>(half)}, ov::ParameterVector{picture});
+  const auto xml = dir.path() / "model.xml";
+  ov::pass::Serialize(xml.string(), (dir.path() / "model.bin").string()).run_on_model(model);
+  EXPECT_EQ(Model::read(xml).own_picture_size(), std::nullopt);
 }
 
 // As ov::save_model() leaves the demo's detector, with weights in f16.
@@ -116,7 +180,8 @@ TEST(OwnSteps, AreToldByTheModelApi) {
       model_with(dir, [](PrePostProcessor& to) { to.input().tensor().set_layout("NCHW"); });
   model.set_model_info("embedded_processing", "True");
   Preprocess preprocess = wanted({1}, {2});
-  EXPECT_EQ(model.leave_out_own_steps(&preprocess).size(), 2U);
+  EXPECT_EQ(model.leave_out_own_steps(&preprocess).size(), 3U) << "and the order of channels";
+  EXPECT_EQ(preprocess.channels, ChannelOrder::kBGR);
 }
 
 // Answers of such a model are in pixels of the picture that it scales to.

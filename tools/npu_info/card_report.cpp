@@ -51,16 +51,23 @@ CardReport read_card(const npu::Model& model) {
                      std::to_string(size->second) + " itself\n";
   }
   try {
+    npu::Model sized = model;
+    if (const auto shape = npu::vision::input_shape(*report.card, model); !shape.empty()) {
+      sized.reshape({{model.inputs().front().name, shape}});
+    }
     npu::Preprocess steps;
     npu::vision::apply(*report.card, &steps);
     const npu::Preprocess said = steps;
-    model.leave_out_own_steps(&steps);
+    sized.leave_out_own_steps(&steps);
     auto& origins = report.card->origins;
     if (steps.mean != said.mean) {
       origins["mean"] = "in the graph";
     }
     if (steps.scale != said.scale) {
       origins["scale"] = "in the graph";
+    }
+    if (steps.channels != said.channels) {
+      origins["channels"] = "in the graph";
     }
   } catch (const npu::Error&) {
     // It takes no picture.

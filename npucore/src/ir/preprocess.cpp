@@ -16,6 +16,7 @@
 
 #include "color.hpp"
 #include "frame_planes.hpp"
+#include "hints.hpp"
 #include "image_input.hpp"
 #include "placement.hpp"
 #include "polyphase.hpp"
@@ -274,16 +275,14 @@ Value build(const Job& job) {
   return to_model_type(job, value);
 }
 
-/// The model's answers are in pixels of the picture that its graph scales to.
-void scale_geometry(std::uint32_t width, std::uint32_t height, FrameGeometry* geometry) {
-  const double x = static_cast<double>(width) / geometry->model_width;
-  const double y = static_cast<double>(height) / geometry->model_height;
-  *geometry = {width,
-               height,
-               geometry->offset_x * x,
-               geometry->offset_y * y,
-               geometry->scale_x / x,
-               geometry->scale_y / y};
+/// The model's answers are in pixels of the picture that its graph makes of its input.
+FrameGeometry behind(const FrameGeometry& input, const FrameGeometry& graph) {
+  return {graph.model_width,
+          graph.model_height,
+          graph.offset_x + input.offset_x / graph.scale_x,
+          graph.offset_y + input.offset_y / graph.scale_y,
+          graph.scale_x * input.scale_x,
+          graph.scale_y * input.scale_y};
 }
 
 std::string list(const std::vector<float>& numbers) {
@@ -301,26 +300,25 @@ bool is_embedded(const Model::Impl& model) {
 
 }  // namespace
 
-std::vector<std::string> leave_out_own_steps(const Model::Impl& model, Preprocess* preprocess) {
-  const auto image = find_image_input(model, preprocess->input);
-  const auto own = own_steps(model.document, model.weights, image.layer);
-  std::vector<std::string> sentences;
-  const auto leave_out = [&](const char* name, std::vector<float>* values,
-                             const std::vector<double>& in_graph) {
-    const char* why = is_embedded(model) ? "model_info says that it is in the graph"
-                      : image.port.type == ElementType::kU8 ? "the model takes grey levels (u8)"
-                      : is_same_step(in_graph, *values)     ? "the graph does that itself"
-                                                            : nullptr;
-    if (values->empty() || !why) return;
-    sentences.push_back(text("the ", name, ' ', list(*values), " is left out: ", why));
-    values->clear();
-  };
-  leave_out("scale", &preprocess->scale, own.scale);
-  leave_out("mean", &preprocess->mean, own.mean);
-  return sentences;
+namespace {
+
+void refuse_one_plane(const Model::Impl& model, const ImageInput& image, const OwnSteps& own) {
+  if (!own.is_from_planes) return;
+  throw Error(
+      ErrorCode::kUnsupported,
+      text("the input ", base::quoted(image.port.name), " of ", base::quoted(model.path.string()),
+           " takes NV12 or I420 in one plane: save the model without set_color_format(), or "
+           "with one input for each plane"));
 }
 
-std::optional<std::pair<std::uint32_t, std::uint32_t>> own_picture_size(const Model::Impl& model) {
+ChannelOrder opposite(ChannelOrder order) {
+  return order == ChannelOrder::kRGB ? ChannelOrder::kBGR : ChannelOrder::kRGB;
+}
+
+/// The size that the Model API has noted, or that the graph scales to. A network's own scaling, of
+/// a picture in f32 that nothing else prepares, is none.
+std::optional<OwnSteps::Size> own_size(const Model::Impl& model, const OwnSteps& own,
+                                       const Port& input) {
   const auto said = [&](const char* key) -> std::uint32_t {
     const auto found = model.model_info.find(key);
     return found == model.model_info.end()
@@ -328,13 +326,73 @@ std::optional<std::pair<std::uint32_t, std::uint32_t>> own_picture_size(const Mo
                : static_cast<std::uint32_t>(std::strtoul(found->second.c_str(), nullptr, 10));
   };
   if (is_embedded(model) && said("orig_width") > 0 && said("orig_height") > 0) {
-    return std::pair(said("orig_width"), said("orig_height"));
+    return OwnSteps::Size{said("orig_width"), said("orig_height")};
   }
-  for (const pugi::xml_node parameter : model.document.layers_of_type("Parameter")) {
-    const auto size = own_steps(model.document, model.weights, parameter).size;
-    if (size) return std::pair(size->width, size->height);
+  const bool is_open = std::any_of(input.shape.begin(), input.shape.end(),
+                                   [](std::int64_t size) { return size < 0; });
+  const bool prepares = own.is_converted || is_open || input.type == ElementType::kU8;
+  return prepares ? own.size : std::nullopt;
+}
+
+FrameGeometry scaling_to(const Model::Impl& model, OwnSteps::Size size, std::uint32_t width,
+                         std::uint32_t height) {
+  const auto mode = is_embedded(model) ? preprocess_from_hints(model.model_info, {}).resize
+                                       : ResizeMode::kStretch;
+  const auto input = FrameLayout::tight(PixelFormat::kRGB, width, height);
+  return place_frame(input, size.width, size.height, mode).geometry;
+}
+
+}  // namespace
+
+std::vector<std::string> leave_out_own_steps(const Model::Impl& model, Preprocess* preprocess) {
+  const auto image = find_image_input(model, preprocess->input);
+  const auto own = own_steps(model.document, model.weights, image.layer);
+  refuse_one_plane(model, image, own);
+  std::vector<std::string> sentences;
+  const SameStep mean = compare_steps(own.mean, preprocess->mean);
+  const SameStep scale = compare_steps(own.scale, preprocess->scale);
+  // Behind its mean a network divides, perhaps in the weights of its first convolution.
+  const auto is_zero = [](float value) { return value == 0; };
+  const bool has_mean = mean != SameStep::kNone &&
+                        !std::all_of(preprocess->mean.begin(), preprocess->mean.end(), is_zero);
+  const char* const said = is_embedded(model) ? "model_info says that it is in the graph"
+                           : image.port.type == ElementType::kU8
+                               ? "the model takes grey levels (u8)"
+                               : nullptr;
+  const auto leave_out = [&](const char* name, std::vector<float>* values, bool is_done) {
+    const char* why = said ? said : is_done ? "the graph does that itself" : nullptr;
+    if (values->empty() || !why) return;
+    sentences.push_back(text("the ", name, ' ', list(*values), " is left out: ", why));
+    values->clear();
+  };
+  leave_out("scale", &preprocess->scale, scale != SameStep::kNone || has_mean);
+  leave_out("mean", &preprocess->mean, mean != SameStep::kNone);
+  const bool is_turned = mean == SameStep::kReversed || scale == SameStep::kReversed;
+  if (is_embedded(model) ? preprocess->channels != ChannelOrder::kBGR : is_turned) {
+    sentences.push_back(is_embedded(model)
+                            ? "channels go in as BGR: model_info says that the graph turns them"
+                            : "channels go in the other way round: so the graph normalises them");
+    preprocess->channels = is_embedded(model) ? ChannelOrder::kBGR : opposite(preprocess->channels);
   }
-  return std::nullopt;
+  return sentences;
+}
+
+std::optional<std::pair<std::uint32_t, std::uint32_t>> own_picture_size(const Model::Impl& model) {
+  const auto parameters = model.document.layers_of_type("Parameter");
+  const Port* picture = nullptr;
+  OwnSteps own;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const Port& input = model.inputs[i];
+    if (input.shape.size() != 4) continue;
+    const OwnSteps steps = own_steps(model.document, model.weights, parameters[i]);
+    if (picture && !steps.is_from_planes) return std::nullopt;    // several pictures
+    if (picture && input.shape[1] < picture->shape[1]) continue;  // its chroma
+    picture = &input;
+    own = steps;
+  }
+  if (!picture) return std::nullopt;
+  const auto size = own_size(model, own, *picture);
+  return size ? std::optional(std::pair(size->width, size->height)) : std::nullopt;
 }
 
 void add_preprocess(Model::Impl& model, const Preprocess& preprocess) {
@@ -350,8 +408,10 @@ void add_preprocess(Model::Impl& model, const Preprocess& preprocess) {
   place.geometry.offset_y -=
       (seen.frame.crop_top - preprocess.frame.crop_top) / place.geometry.scale_y;
   const auto map = color_map(seen, image.channels);
-  if (const auto size = own_picture_size(model)) {
-    scale_geometry(size->first, size->second, &place.geometry);
+  const auto own = own_steps(model.document, model.weights, image.layer);
+  refuse_one_plane(model, image, own);
+  if (const auto size = own_size(model, own, image.port)) {
+    place.geometry = behind(place.geometry, scaling_to(model, *size, image.width, image.height));
   }
   GraphBuilder builder(model.document, model.weights, image.layer, image.port.name + "/npucore/");
   FramePlanes planes(builder, seen.frame, image.port);

@@ -70,7 +70,11 @@ class Walk {
     const std::string type = layer_type(layer);
     for (const std::string_view kept : {"Convert", "Transpose", "Gather", "Clamp", "NV12toRGB",
                                         "NV12toBGR", "I420toRGB", "I420toBGR"}) {
-      if (type == kept) return true;
+      if (type != kept) continue;
+      steps_.is_converted = true;
+      steps_.is_from_planes =
+          steps_.is_from_planes || type.ends_with("RGB") || type.ends_with("BGR");
+      return true;
     }
     if (type == "Interpolate") return take_size(layer);
     if (type == "Convolution") return take_fused_scale(layer);
@@ -89,18 +93,30 @@ class Walk {
   }
 
   /// OpenVINO moves a scale into the weights of the first convolution when it saves a model, as a
-  /// Multiply behind weights in f16. The walk ends there.
+  /// Multiply behind weights of floating point: of integers it is their own scale. The walk ends
+  /// there.
   bool take_fused_scale(pugi::xml_node convolution) {
     const auto weights = document_.producer(convolution, input_port(convolution, 1));
     if (!weights) return false;
     const pugi::xml_node multiply = document_.layer(weights->layer);
     if (layer_type(multiply) != "Multiply") return false;
+    std::optional<std::vector<double>> factor;
+    bool has_float_weights = false;
     for (const pugi::xml_node port : input_ports(multiply)) {
       const PortRef input{layer_id(multiply), port.attribute("id").as_ullong()};
-      const auto factor = constant_input(document_, weights_, uncompressed(input), 1);
-      if (factor && factor->size() == 1) {
-        change(*factor, {0});
+      const PortRef source = uncompressed(input);
+      const Shape shape = port_shape(port);
+      const bool is_of_channels = shape.size() != 4 || (shape[0] == 1 && shape[2] == 1);
+      auto numbers = constant_input(document_, weights_, source, kMostChannels);
+      if (numbers && !numbers->empty() && is_of_channels) {
+        factor = std::move(numbers);
+      } else if (const auto from = document_.producer(source)) {
+        const std::string type = document_.output_port(*from).node.attribute("precision").value();
+        has_float_weights = type.starts_with("FP") || type == "BF16";
       }
+    }
+    if (factor && has_float_weights) {
+      change(*factor, {0});
     }
     return false;
   }
@@ -153,7 +169,7 @@ class Walk {
     affine_.gain = each(affine_.gain, gain, times);
     affine_.offset =
         each(each(affine_.offset, gain, times), offset, [](double a, double b) { return a + b; });
-    is_changed_ = true;
+    is_changed_ = steps_.is_converted = true;
     return true;
   }
 
@@ -172,8 +188,8 @@ OwnSteps own_steps(const Document& document, const Weights& weights, pugi::xml_n
   return Walk(document, weights, parameter).read();
 }
 
-bool is_same_step(const std::vector<double>& own, const std::vector<float>& wanted) {
-  if (own.empty() || wanted.empty()) return false;
+SameStep compare_steps(const std::vector<double>& own, const std::vector<float>& wanted) {
+  if (own.empty() || wanted.empty()) return SameStep::kNone;
   const auto is_near = [](double a, double b) {
     return std::abs(a - b) <= 0.005 * std::max(std::abs(a), std::abs(b)) + 1e-6;
   };
@@ -187,8 +203,9 @@ bool is_same_step(const std::vector<double>& own, const std::vector<float>& want
     }
     return true;
   };
-  return holds([](std::size_t i) { return i; }) ||
-         holds([&](std::size_t i) { return count - 1 - i; });
+  if (holds([](std::size_t i) { return i; })) return SameStep::kSame;
+  return holds([&](std::size_t i) { return count - 1 - i; }) ? SameStep::kReversed
+                                                             : SameStep::kNone;
 }
 
 }  // namespace npu::ir
