@@ -49,6 +49,13 @@ extern "C" __attribute__((visibility("hidden"))) void npu_unwind_resume(_Unwind_
 void npu_unwind_resume(_Unwind_Exception* exception) {
   static const Resume of_libgcc = resume_of("libgcc_s.so.1");
   static const Resume of_libunwind = resume_of("libunwind.so.8");
+  // LLVM's libunwind, say, to which a program was linked: all of the process raises with it.
+  static const auto of_process = reinterpret_cast<Resume>(::dlsym(RTLD_DEFAULT, "_Unwind_Resume"));
+  static const bool is_another =
+      of_process != nullptr && of_process != of_libgcc && of_process != of_libunwind;
+  if (is_another) {
+    of_process(exception);
+  }
   last_was_of_libunwind = is_of_libunwind(*exception);
   const Resume resume = last_was_of_libunwind && of_libunwind ? of_libunwind : of_libgcc;
   if (resume != nullptr) {
