@@ -46,7 +46,8 @@ Task task_of(const std::string& name) {
 
 bool describes(const Value& root, std::initializer_list<const char*> names) {
   const auto description = root.find("description");
-  const std::string text = description ? description->text() : "";
+  std::string text = description ? description->text() : "";
+  text.erase(std::min(text.find(" model"), text.size()));  // behind that is a path of the user's
   return std::any_of(names.begin(), names.end(),
                      [&](const char* name) { return text.find(name) != std::string::npos; });
 }
@@ -54,8 +55,8 @@ bool describes(const Value& root, std::initializer_list<const char*> names) {
 /// RT-DETR and YOLO-NAS are also exported with the task detect.
 bool is_rt_detr(const Value& root) {
   const auto head = root.find("head");
-  return (head && head->text() == "RTDETRDecoder") ||
-         describes(root, {"rtdetr", "RTDETR", "rt-detr", "RT-DETR"});
+  if (head) return head->text() == "RTDETRDecoder";
+  return describes(root, {"rtdetr", "RTDETR", "rt-detr", "RT-DETR"});
 }
 bool is_yolo(const Value& root) {
   return !is_rt_detr(root) && !describes(root, {"YOLO_nas", "yolo_nas"});
