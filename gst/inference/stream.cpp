@@ -238,15 +238,22 @@ bool Stream::drops(GstBuffer* buffer, Drop drop) {
 /// Tells once where a live stream falls behind, because all of its frames are inferred.
 void Stream::warn_of_lag(const DropPolicy::Arrival& arrival) {
   constexpr GstClockTime kMuch = 3 * GST_SECOND;
-  if (!GST_CLOCK_TIME_IS_VALID(arrival.frame) || !GST_CLOCK_TIME_IS_VALID(arrival.now) ||
-      arrival.now < arrival.frame + kMuch) {
+  if (told_lag_ || !GST_CLOCK_TIME_IS_VALID(arrival.frame) ||
+      !GST_CLOCK_TIME_IS_VALID(arrival.now) || arrival.now < arrival.frame + kMuch) {
     return;
   }
-  warn_once("the stream is live, and its frames come " +
-            std::to_string((arrival.now - arrival.frame) / GST_SECOND) +
-            " s late and later: an inference takes " +
-            std::to_string(shared_.backlog->device_ns() / GST_MSECOND) +
-            " ms, too long for each frame. Set drop=late, or inference-interval");
+  // Behind a compilation a stream may catch up.
+  const guint64 device_ns = shared_.backlog->device_ns();
+  const guint64 needed_ns = shared_.backlog->fair_ns() - device_ns;
+  if (needed_ns <= shared_.frame_duration_ns) return;
+  told_lag_ = true;
+  post_warning(pads_.element,
+               "the stream is live, and its frames come " +
+                   std::to_string((arrival.now - arrival.frame) / GST_SECOND) +
+                   " s late and later: an inference takes " +
+                   std::to_string(device_ns / GST_MSECOND) + " ms" +
+                   (shared_.has_device_alone ? "" : ", and other streams share the NPU") +
+                   ", too long for each frame. Set drop=late, or inference-interval");
 }
 
 /// Tells once where nothing was inferred for some seconds, and the likely cause.
@@ -256,12 +263,14 @@ void Stream::warn_of_hunger(Drop drop) {
   if (inferred != fed_.inferred || fed_.since_ns == 0) {
     fed_ = {inferred, now};
   }
-  if (now < fed_.since_ns + kLong) return;
-  warn_once(std::string("every frame of the last 5 s was dropped as ") +
-            (drop == Drop::kLate ? "late" : "the NPU was busy") + ": an inference takes " +
-            std::to_string(shared_.backlog->device_ns() / GST_MSECOND) + " ms" +
-            (shared_.has_device_alone ? "" : ", and other streams share the NPU") +
-            "; use a smaller or faster model, fewer streams, or drop=busy");
+  if (told_hunger_ || now < fed_.since_ns + kLong) return;
+  told_hunger_ = true;
+  post_warning(pads_.element,
+               std::string("every frame of the last 5 s was dropped as ") +
+                   (drop == Drop::kLate ? "late" : "the NPU was busy") + ": an inference takes " +
+                   std::to_string(shared_.backlog->device_ns() / GST_MSECOND) + " ms" +
+                   (shared_.has_device_alone ? "" : ", and other streams share the NPU") +
+                   "; use a smaller or faster model, fewer streams, or drop=busy");
 }
 
 /// Tells once where the pipeline's latency is too small because nobody computes it anew.

@@ -155,7 +155,8 @@ class Stream {
     guint64 inferred = 0;  // so many frames
     guint64 since_ns = 0;  // no more since then
   };
-  Fed fed_;                        // streaming thread
+  Fed fed_;                                      // streaming thread
+  bool told_lag_ = false, told_hunger_ = false;  // streaming thread
   guint64 since_due_ = G_MAXUINT;  // streaming thread; frames since the last one that was due
   ObjectPicker picker_;            // streaming thread
   // With a graph; streaming thread:
