@@ -149,8 +149,8 @@ std::string PublishStream::lost_lines() const {
   add(stats.failed, " failed");
   add(stats.queued, " were not out when the stream ended");
   if (text.empty()) return text;
-  return "Of the lines for " + describe_location(settings_.location) + " " +
-         std::to_string(stats.published) + " are out; lost are others: " + text;
+  return std::to_string(stats.published) + " lines were written to " +
+         describe_location(settings_.location) + "; of the others " + text;
 }
 
 // ---- Errors
