@@ -34,22 +34,22 @@ ObjectRef<GstElement> element_feeding(PadRef pad) {
   return ObjectRef<GstElement>(source ? gst_pad_get_parent_element(source.get()) : nullptr);
 }
 
-PadRef only_source_of(GstElement* element) {
+/// The pad of that kind, which `pads` and `count` list; null where there is none, or several.
+PadRef only_of(GstElement* element, GList* GstElement::*pads, guint16 GstElement::*count) {
   GST_OBJECT_LOCK(element);
-  PadRef source(element->numsrcpads == 1 ? GST_PAD(gst_object_ref(element->srcpads->data))
-                                         : nullptr);
+  PadRef only(element->*count == 1 ? GST_PAD(gst_object_ref((element->*pads)->data)) : nullptr);
   GST_OBJECT_UNLOCK(element);
-  return source;
+  return only;
+}
+
+PadRef only_source_of(GstElement* element) {
+  return only_of(element, &GstElement::srcpads, &GstElement::numsrcpads);
 }
 
 }  // namespace
 
 PadRef only_sink_of(GstElement* element) {
-  GST_OBJECT_LOCK(element);
-  PadRef sink(element->numsinkpads == 1 ? GST_PAD(gst_object_ref(element->sinkpads->data))
-                                        : nullptr);
-  GST_OBJECT_UNLOCK(element);
-  return sink;
+  return only_of(element, &GstElement::sinkpads, &GstElement::numsinkpads);
 }
 
 GstClockTimeDiff offset_behind(GstPad* source) {
