@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
@@ -70,9 +71,7 @@ std::string Runtime::drivers_for(DeviceKind kind) const {
 /// unwinder would end it at the first exception inside of them.
 void Runtime::bind_drivers() const {
   if (!unwinding::is_mixed()) return;
-  const std::string named = named_drivers();
-  std::istringstream drivers(named.empty() ? diagnosis_.driver_library : named);
-  for (std::string driver; std::getline(drivers, driver, ',');) {
+  for (const std::string& driver : expected_drivers()) {
     ::dlopen(driver.c_str(), RTLD_NOW | RTLD_DEEPBIND);  // stays open; the loader tells of failures
   }
 }
@@ -121,14 +120,19 @@ std::string Runtime::named_drivers() const {
   return users_choice_ && users ? users : drivers_;
 }
 
+/// The drivers that the loader is to open.
+std::vector<std::string> Runtime::expected_drivers() const {
+  const std::string named = named_drivers();
+  std::istringstream list(named.empty() ? diagnosis_.driver_library : named);
+  std::vector<std::string> drivers;
+  for (std::string driver; std::getline(list, driver, ',');) drivers.push_back(driver);
+  return drivers;
+}
+
 /// Whether the loader has opened any of the drivers it was told to.
 bool Runtime::some_driver_is_loaded() const {
-  const std::string named = named_drivers();
-  std::istringstream drivers(named.empty() ? diagnosis_.driver_library : named);
-  for (std::string driver; std::getline(drivers, driver, ',');) {
-    if (ze::is_loaded(driver)) return true;
-  }
-  return false;
+  const std::vector<std::string> drivers = expected_drivers();
+  return std::any_of(drivers.begin(), drivers.end(), ze::is_loaded);
 }
 
 /// Looks for devices again: the reason of a failure may be gone. A loader keeps its drivers'

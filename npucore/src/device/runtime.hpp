@@ -28,6 +28,7 @@ class Runtime {
   void bind_drivers() const;
   void look_for_devices();
   std::string named_drivers() const;
+  std::vector<std::string> expected_drivers() const;
   bool some_driver_is_loaded() const;
   void look_again();
   std::string loader_library() const;
