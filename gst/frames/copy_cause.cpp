@@ -70,10 +70,8 @@ const char* explain(CopyCause cause) {
       return "inference-region=roi-list crops and scales each object on the CPU";
     case CopyCause::kManyCrops:
       return "the stream's crops are of many sizes, and each would need a graph of its own; those "
-             "of "
-             "further sizes are scaled on the CPU, which one graph serves. Let upstream crop to "
-             "few "
-             "sizes, or scale to one (videocrop ! videoscale)";
+             "of further sizes are scaled on the CPU, which one graph serves. Let upstream crop to "
+             "few sizes, or scale to one (videocrop ! videoscale)";
     case CopyCause::kManySizes:
       return "the frames are of many sizes, and each would need a graph of its own; those of "
              "further sizes are scaled on the CPU, which one graph serves. Scale them to one size "

@@ -18,7 +18,7 @@ ModelCard card_of_metadata(const std::string& text, const std::string& place);
 /// The pre-processing of every YOLO that Ultralytics exports. `metadata` is the card of
 /// metadata.yaml, which does not describe it; gives nothing where that is not a YOLO's.
 ModelCard preprocess_of_ultralytics(const ModelCard& metadata);
-/// The crop of Ultralytics' classifiers, whatever else the IR says.
+/// The resize of Ultralytics' authors where the IR says another one, or none.
 ModelCard resize_of_ultralytics(const ModelCard& metadata);
 
 /// Reads rt_info/model_info with the keys of OpenVINO's Model API, which Geti and Ultralytics write

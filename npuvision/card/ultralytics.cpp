@@ -180,8 +180,7 @@ ModelCard preprocess_of_ultralytics(const ModelCard& metadata) {
   if (metadata.family == Family::kAuto) return card;
   card.channels = ChannelOrder::kRGB;
   card.scale = {255};
-  card.resize = resize_of_ultralytics(metadata).resize;
-  if (!card.resize) {
+  if (!resize_of_ultralytics(metadata).resize) {
     card.resize = ResizeMode::kLetterbox;
     card.pad_value = 114.0F;
   }

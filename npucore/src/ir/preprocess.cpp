@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <optional>
 
@@ -291,16 +292,17 @@ std::string list(const std::vector<float>& numbers) {
   return base::join(words, ", ");
 }
 
+/// An entry of model_info; empty where there is none.
+std::string said_of(const Model::Impl& model, const char* key) {
+  const auto found = model.model_info.find(key);
+  return found == model.model_info.end() ? std::string() : found->second;
+}
+
 /// Whether the Model API has put pre-processing into the graph. It also notes the size of the
 /// picture that the network takes, as "orig_width" and "orig_height".
 bool is_embedded(const Model::Impl& model) {
-  const auto said = model.model_info.find("embedded_processing");
-  return said != model.model_info.end() && base::is_yes(said->second);
+  return base::is_yes(said_of(model, "embedded_processing"));
 }
-
-}  // namespace
-
-namespace {
 
 void refuse_one_plane(const Model::Impl& model, const ImageInput& image, const OwnSteps& own) {
   if (!own.is_from_planes) return;
@@ -319,15 +321,11 @@ ChannelOrder opposite(ChannelOrder order) {
 /// a picture in f32 that nothing else prepares, is none.
 std::optional<OwnSteps::Size> own_size(const Model::Impl& model, const OwnSteps& own,
                                        const Port& input) {
-  const auto said = [&](const char* key) -> std::uint32_t {
-    const auto found = model.model_info.find(key);
-    return found == model.model_info.end()
-               ? 0
-               : static_cast<std::uint32_t>(std::strtoul(found->second.c_str(), nullptr, 10));
+  const auto noted = [&](const char* key) {
+    return static_cast<std::uint32_t>(std::strtoul(said_of(model, key).c_str(), nullptr, 10));
   };
-  if (is_embedded(model) && said("orig_width") > 0 && said("orig_height") > 0) {
-    return OwnSteps::Size{said("orig_width"), said("orig_height")};
-  }
+  const OwnSteps::Size orig{noted("orig_width"), noted("orig_height")};
+  if (is_embedded(model) && orig.width > 0 && orig.height > 0) return orig;
   const bool is_open = std::any_of(input.shape.begin(), input.shape.end(),
                                    [](std::int64_t size) { return size < 0; });
   const bool prepares = own.is_converted || is_open || input.type == ElementType::kU8;

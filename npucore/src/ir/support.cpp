@@ -27,8 +27,7 @@ constexpr std::size_t kMostDimensions = 8;
 
 constexpr const char* kCutCure =
     ": make an IR that ends before it (docs/models.md, \"A part of a model\"), and do that step "
-    "after "
-    "the inference";
+    "after the inference";
 constexpr const char* kReshapeCure = "; an NPU needs static shapes: reshape the model to one";
 
 void check_dimensions(const Model::Impl& model, const char* direction, const Port& port) {
