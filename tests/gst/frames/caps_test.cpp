@@ -138,12 +138,6 @@ TEST(CureOfTiles, NamesThePipelinesThatHelp) {
   EXPECT_TRUE(has(cure, "vapostproc ! video/x-raw,format=NV12\""));
 }
 
-#if GST_CHECK_VERSION(1, 24, 0)
-TEST(CureOfTiles, KeepsAFormatThatIsTaken) {
-  EXPECT_TRUE(has(cure_of_tiles("XR24:0x0100000000000002"), "drm-format=XR24\""));
-}
-#endif
-
 // ---- Reading caps
 
 struct ParseRow {
