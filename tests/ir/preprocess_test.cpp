@@ -389,6 +389,17 @@ INSTANTIATE_TEST_SUITE_P(
              name_of(std::get<1>(row.param)) + "_" + std::get<2>(row.param).name;
     });
 
+// Samples that are two columns wide and one row high: a crop may begin in any row.
+INSTANTIATE_TEST_SUITE_P(
+    PairsOfColumns, CropTest,
+    testing::ValuesIn(every_row(std::vector{PixelFormat::kNV16, PixelFormat::kYUY2},
+                                std::vector{Memory::kTight, Memory::kCropped},
+                                std::vector{
+                                    CropRow{"odd_row", {20, 30}, kSquare, 1, {0, 5, 20, 20}}})),
+    [](const auto& row) {
+      return std::string(to_string(std::get<0>(row.param))) + "_" + name_of(std::get<1>(row.param));
+    });
+
 // RGB frames, to half a pixel of the frame.
 TEST(PreprocessTest, CropsToTheNearestPixel) {
   Preprocess preprocess = kPlain;
