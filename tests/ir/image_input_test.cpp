@@ -180,6 +180,16 @@ TEST(AddPreprocessTest, TellsWhereTheFrameLies) {
   EXPECT_EQ(geometry.scale_y, 3);
 }
 
+TEST(AddPreprocessTest, AStretchedFrameHasTwoScales) {
+  auto model = test::read_ir(test::identity_ir("f32", {1, 3, 320, 640}));
+  auto preprocess = with_frame(FrameLayout::tight(PixelFormat::kNV12, 1920, 1200));
+  preprocess.resize = ResizeMode::kStretch;
+  model.add_preprocess(preprocess);
+  const auto& geometry = model.frame_input()->geometry;
+  EXPECT_EQ(geometry.scale_x, 3);
+  EXPECT_EQ(geometry.scale_y, 3.75);
+}
+
 TEST(AddPreprocessTest, WorksInVersion10) {
   auto model = test::read_ir(test::identity_ir("f32", {1, 3, 1, 2}, "", "10"));
   model.add_preprocess(with_frame(rgb(4, 2)));
