@@ -87,6 +87,25 @@ TEST(SerializeTest, AppendsNewConstantsBehindTheFile) {
   EXPECT_EQ(shape, (std::vector<std::int64_t>{1, 4, 2, 24}));
 }
 
+TEST(SerializeTest, AlignsNewConstantsBehindAFileOfFourBytes) {
+  test::IrWriter ir;
+  const auto picture = ir.parameter("picture", "f32", {1, 3, 4, 4});
+  ir.result(ir.binary("Multiply", picture, ir.constant("two", std::vector{2.0F}, {})));
+  auto model = test::read_ir(ir.xml(), ir.weights());
+  model.add_preprocess(model.default_preprocess(FrameLayout::tight(PixelFormat::kRGB, 8, 8)));
+  const auto buffer = serialize(model, {7, 0});
+  const auto parts = take_apart(buffer.bytes());
+  EXPECT_EQ(parts.weights.substr(0, 4), kTwo);
+  const std::string before = " offset=\"";
+  int constants = 0;
+  for (auto at = parts.xml.find(before); at != parts.xml.npos; at = parts.xml.find(before, at)) {
+    at += before.size();
+    EXPECT_EQ(std::stoul(parts.xml.substr(at)) % 64, 0U) << parts.xml.substr(at, 8);
+    ++constants;
+  }
+  EXPECT_GT(constants, 2);
+}
+
 TEST(SerializeTest, FlagPortsFollowTheArguments) {
   const test::TempDir dir;
   dir.write("model.bin", kTwo);
