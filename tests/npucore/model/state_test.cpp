@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstring>
+#include <map>
 
 #include <npucore/npucore.hpp>
 
@@ -66,6 +67,24 @@ TEST_F(States, BeginWithTheModelsInitialValues) {
   sum.export_blob(blob);
   Request imported = CompiledModel::import(device_, blob).create_request();
   EXPECT_EQ(step(imported, {1, 2, 3, 4}), (Values{11, 22, 33, 44}));
+}
+
+TEST_F(States, OfOneSizeBeginEachWithItsOwnValues) {
+  const std::pair<std::string, Values> begin[] = {
+      {"one", {1, 2, 3, 4}}, {"two", {5, 6, 7, 8}}, {"three", {9, 10, 11, 12}}};
+  IrWriter ir;
+  const auto x = ir.parameter("x", "f32", {1, 4});
+  for (const auto& [id, values] : begin) {
+    const auto initial = ir.constant(id + "/begin", {values.begin(), values.end()}, {1, 4});
+    const auto sum = ir.binary("Add", ir.read_value(id, "f32", {1, 4}, {initial}), x);
+    ir.assign(id, sum);
+    ir.result(sum, id + "/now");
+  }
+  const auto model = Model::read(ir.write(folder_.path(), "three"));
+  Request request = CompiledModel::compile(device_, model).create_request();
+  std::map<std::string, Values> found;
+  for (const State& state : request.states()) found[state.name()] = values_of(state.get());
+  EXPECT_EQ(found, (std::map<std::string, Values>(std::begin(begin), std::end(begin))));
 }
 
 TEST_F(States, BelongToTheirRequest) {
