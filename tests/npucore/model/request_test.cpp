@@ -162,6 +162,18 @@ TEST_F(Requests, OfABatchTakeAPlaceForEachItem) {
   second.submit();
   EXPECT_TRUE(first.wait(milliseconds(0)));
   EXPECT_TRUE(second.wait());
+  // All places are free again: a further one does not wait for the oldest.
+  Request oldest = shared.create_request();
+  Request further = shared.create_request();
+  bool seen_in_flight = false;  // not in each turn, where the machine is busy
+  for (int turn = 0; turn < 20 && !seen_in_flight; ++turn) {
+    oldest.submit();
+    further.submit();
+    seen_in_flight = !oldest.wait(milliseconds(0));
+    EXPECT_TRUE(oldest.wait());
+    EXPECT_TRUE(further.wait());
+  }
+  EXPECT_TRUE(seen_in_flight) << "the batches have kept places";
 }
 
 TEST_F(Requests, ThatWaitForAPlaceHoldUpNobodyElse) {
