@@ -265,6 +265,15 @@ TEST_F(Callbacks, MayDestroyOtherRequestsInFlight) {
   all_are_in_flight.set_value();
   EXPECT_TRUE(first.wait());
   EXPECT_EQ(calls, 3);
+  // The newest one in the list is gone; the next one is found all the same.
+  Request next = compiled.create_request();
+  next.set_callback([&](std::exception_ptr) { ++calls; });
+  next.submit();
+  if (!next.wait(std::chrono::seconds(60))) {
+    ADD_FAILURE() << "it is never called";
+    std::quick_exit(1);
+  }
+  EXPECT_EQ(calls, 4);
 }
 
 TEST_F(Callbacks, ThatAlwaysSubmitAgainEndWithTheirRequest) {
