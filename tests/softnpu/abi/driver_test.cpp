@@ -44,6 +44,27 @@ TEST_F(Driver, CopiesAnInputThatIsAnOutput) {
   }
 }
 
+TEST_F(Driver, SkipsWhatLiesBetweenTheElementsOfARow) {
+  const Graph graph = client_.sample("--config NPU_ENABLE_STRIDES_FOR=\"x,y\"");
+  const auto set = [&](uint32_t index, const float* place, uint32_t step) {
+    ze_graph_argument_value_strides_t strides{
+        ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_STRIDES, nullptr, {step, 12}};
+    const ze_graph_argument_value_tensor_t tensor{ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_TENSOR, &strides,
+                                                  place};
+    return client_.graph->pfnSetArgumentValue2(graph.get(), index, &tensor);
+  };
+  const Memory memory = client_.floats(20);
+  float* const x = memory.as<float>();
+  float* const y = x + 8;
+  for (int i = 0; i < 4; ++i) x[2 * i] = 10.0f * static_cast<float>(i + 1);
+  EXPECT_EQ(set(0, x, 0), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+  ASSERT_EQ(set(0, x, 2), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(set(1, y, 3), ZE_RESULT_SUCCESS);
+  ASSERT_EQ(client_.append(client_.make_immediate_list(), graph), ZE_RESULT_SUCCESS);
+  EXPECT_EQ(std::vector<float>(y, y + 12),
+            (std::vector<float>{11, 0, 0, 22, 0, 0, 33, 0, 0, 44, 0, 0}));
+}
+
 TEST_F(Driver, TakesANumberOfCompilationThreads) {
   const Graph graph = client_.sample("--config COMPILATION_NUM_THREADS=\"1\"");
   EXPECT_EQ(client_.run(graph), kExpected);
