@@ -123,6 +123,50 @@ TEST_F(Dynamic, SizesAreToldForEachRun) {
   }
 }
 
+// The beginning of x [3,4] along these axes, as long as each run says.
+std::string part_buffer(const std::vector<int64_t>& axes) {
+  IrWriter ir;
+  const int count = static_cast<int>(axes.size());
+  const auto numbers = [&](const std::string& name, const std::vector<int64_t>& values) {
+    const auto* bytes = reinterpret_cast<const char*>(values.data());
+    return ir.constant(name, "i64", {count}, {bytes, values.size() * sizeof values[0]});
+  };
+  const auto x = ir.parameter("x", "f32", {3, 4});
+  const auto stops = ir.parameter("stops", "i64", {count});
+  const auto starts = numbers("starts", std::vector<int64_t>(axes.size(), 0));
+  const auto steps = numbers("steps", std::vector<int64_t>(axes.size(), 1));
+  ir.result(ir.layer("Slice", {x, starts, stops, steps, numbers("axes", axes)},
+                     {.shape = IrWriter::Shape{-1, -1}, .opset = "opset8"}),
+            "y");
+  return buffer_of(ir);
+}
+
+// Only the run knows how many: they are at the beginning, and zeros behind them.
+TEST_F(Dynamic, RowsMayVaryAlone) {
+  ASSERT_EQ(client_.compile_ir(part_buffer({0}), graph_), ZE_RESULT_SUCCESS) << client_.log;
+  const Memory memory = client_.floats(32);
+  float* const x = memory.as<float>();
+  auto* const stops = reinterpret_cast<int64_t*>(x + 12);
+  float* const y = x + 16;
+  for (int i = 0; i < 12; ++i) x[i] = static_cast<float>(i + 1);
+  client_.set_arguments(graph_, {x, stops, y});
+  for (const int64_t rows : {3, 1, 2}) {
+    *stops = rows;
+    ASSERT_EQ(client_.append(client_.make_immediate_list(), graph_), ZE_RESULT_SUCCESS);
+    Values expected(12, 0.0f);
+    std::copy(x, x + 4 * rows, expected.begin());
+    EXPECT_EQ(Values(y, y + 12), expected) << rows << " rows";
+  }
+}
+
+// A row that begins behind others of unknown size has no place of its own.
+TEST_F(Dynamic, WhatLiesBehindVaryingRowsMayNotVary) {
+  for (const std::vector<int64_t>& axes : {std::vector<int64_t>{1}, {0, 1}}) {
+    EXPECT_EQ(client_.compile_ir(part_buffer(axes), graph_), ZE_RESULT_ERROR_INVALID_ARGUMENT);
+    EXPECT_TRUE(has(client_.log, "the NPU needs fixed dimensions"));
+  }
+}
+
 TEST_F(Dynamic, SizesPastTheBoundFail) {
   ASSERT_EQ(open(rows_ir("1..3,4")), ZE_RESULT_SUCCESS) << client_.log;
   for (const int32_t rows : {4, 0, -1})
