@@ -65,6 +65,23 @@ TEST(FrameJson, HasClassesUnderTheirObject) {
   EXPECT_EQ(line.find("classifications"), line.rfind("classifications")) << line;
 }
 
+TEST(FrameJson, HasTheSizeOfAMaskAsRowsAndColumns) {
+  FrameRecord one;
+  one.answer = answer_of({{.label = "cat",
+                           .mask = FoundMask{.x = 4,
+                                             .y = 6,
+                                             .width = 30,
+                                             .height = 10,
+                                             .columns = 3,
+                                             .rows = 2,
+                                             .values = {255, 0, 0, 255, 255, 0}}}});
+  const std::string line = to_json_line(one);
+  EXPECT_NE(line.find(R"("mask":{"x":4.0,"y":6.0,"w":30.0,"h":10.0,"size":[2,3],)"
+                      R"("counts":[0,1,2,2,1]})"),
+            std::string::npos)
+      << line;
+}
+
 // A frame's first model may have found objects, or nothing.
 TEST(FrameJson, HasTheResultsOfEachModelOfTheFrame) {
   GstBuffer* buffer = gst_buffer_new();
