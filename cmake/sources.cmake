@@ -161,6 +161,7 @@ set(NPUVISION_SOURCES
   npuvision/decode/answer.cpp
   npuvision/decode/boxes.cpp
   npuvision/decode/contract.cpp
+  npuvision/decode/detectors/tf_detection.cpp
   npuvision/decode/detr.cpp
   npuvision/decode/detr_decoded.cpp
   npuvision/decode/make_decoder.cpp

@@ -90,6 +90,7 @@ constexpr Registered kRegistered[] = {
     {"yolo-v8-obb-out", vision::Task::kOriented, vision::Family::kYolo},
     {"yolo-26-end2end-out", vision::Task::kDetect, vision::Family::kYoloEndToEnd},
     {"yolox-out", vision::Task::kDetect, vision::Family::kYoloX},
+    {"ssd-mobilenet-v1-variant-1-out-boxes", vision::Task::kDetect, vision::Family::kTfDetection},
     {"classification-generic-out", vision::Task::kClassify, vision::Family::kClassification},
     {"classification-generic-softmaxed-out", vision::Task::kClassify,
      vision::Family::kClassification},

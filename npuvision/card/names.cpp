@@ -47,7 +47,8 @@ constexpr Name<Family> kFamilies[] = {{Family::kAuto, "auto"},
                                       {Family::kYoloNas, "yolo-nas"},
                                       {Family::kMaskRcnn, "mask-rcnn"},
                                       {Family::kPicoDet, "picodet"},
-                                      {Family::kRtDetr, "rtdetr"}};
+                                      {Family::kRtDetr, "rtdetr"},
+                                      {Family::kTfDetection, "tf-detection"}};
 
 template <typename Value, std::size_t count>
 std::vector<Value> values_of(const Name<Value> (&names)[count]) {

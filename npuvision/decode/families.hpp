@@ -29,6 +29,7 @@ extern const Contract kYoloV5HeadsContract;
 extern const Contract kYoloV7HeadsContract;
 extern const Contract kYoloNasContract;
 extern const Contract kMaskRcnnContract;
+extern const Contract kTfDetectionContract;
 
 /// The only one that fits. Throws Error(kInvalidArgument) where none does, or more than one.
 const Contract& fitting_contract(const Found& found);

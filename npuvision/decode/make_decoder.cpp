@@ -26,6 +26,7 @@ std::span<const Contract* const> contracts() {
       &kYoloNasContract,
       &kMaskRcnnContract,
       &kSsdContract,
+      &kTfDetectionContract,
       &kDetrContract,
       &kDetrDecodedContract,
       &kAnchorsContract,

@@ -17,6 +17,7 @@ struct RowOutput {
   ///   a, z   an edge in pixels: in the first half of the input, in the second
   ///   x, y   the same as a share of the input
   ///   w, 0   a class; nothing but 0
+  ///   1      a class, counted from one
   std::string values;
   std::size_t axis = 0;  ///< counted from the last one
 };

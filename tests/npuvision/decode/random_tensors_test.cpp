@@ -89,6 +89,8 @@ double value_of(Dice& dice, char kind, double side) {
       return (share + 1) / 2;
     case 'w':
       return static_cast<double>(dice.up_to(2));
+    case '1':
+      return static_cast<double>(1 + dice.up_to(2));
     case '0':
       return 0;
     default:

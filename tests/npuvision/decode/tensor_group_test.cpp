@@ -98,6 +98,16 @@ INSTANTIATE_TEST_SUITE_P(
                  multilabel(said_by("config.json", card_of(Task::kClassify, 10))),
                  {{"logits", {1, 10}}},
                  "none"},
+        GroupRow{"tensorflow",
+                 card_of(Task::kDetect, 90),
+                 {{"detection_boxes", {1, 100, 4}},
+                  {"detection_classes", {1, 100}},
+                  {"detection_scores", {1, 100}},
+                  {"num_detections", {1}},
+                  {"raw_detection_boxes", {1, 1917, 4}}},
+                 "ssd-mobilenet-v1-variant-1-out: ssd-mobilenet-v1-variant-1-out-boxes "
+                 "ssd-mobilenet-v1-variant-1-out-classes ssd-mobilenet-v1-variant-1-out-scores "
+                 "generic-variant-1-out-count -"},
         GroupRow{"ssd", card_of(Task::kDetect, 80), {{"out", {1, 1, 100, 7}}}, "none"},
         GroupRow{"of_no_family", card_of(Task::kDetect, 3), {{"out", {1, 17, 9}}}, "none"}),
     by_name);

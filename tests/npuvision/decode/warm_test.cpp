@@ -36,7 +36,7 @@ TEST_P(WarmDecoder, AllocatesNothing) {
 
 INSTANTIATE_TEST_SUITE_P(All, WarmDecoder,
                          testing::Values("classification", "detr", "key_points", "picodet",
-                                         "pictures", "ssd", "text"),
+                                         "pictures", "ssd", "text", "tf_detection"),
                          [](const auto& file) { return std::string(file.param); });
 
 TEST(Allocations, AreCounted) {
