@@ -162,6 +162,8 @@ set(NPUVISION_SOURCES
   npuvision/decode/boxes.cpp
   npuvision/decode/contract.cpp
   npuvision/decode/detectors/tf_detection.cpp
+  npuvision/decode/detectors/torchvision.cpp
+  npuvision/decode/detectors/torchvision_anchors.cpp
   npuvision/decode/detr.cpp
   npuvision/decode/detr_decoded.cpp
   npuvision/decode/make_decoder.cpp

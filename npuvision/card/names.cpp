@@ -48,7 +48,8 @@ constexpr Name<Family> kFamilies[] = {{Family::kAuto, "auto"},
                                       {Family::kMaskRcnn, "mask-rcnn"},
                                       {Family::kPicoDet, "picodet"},
                                       {Family::kRtDetr, "rtdetr"},
-                                      {Family::kTfDetection, "tf-detection"}};
+                                      {Family::kTfDetection, "tf-detection"},
+                                      {Family::kTorchvision, "torchvision"}};
 
 template <typename Value, std::size_t count>
 std::vector<Value> values_of(const Name<Value> (&names)[count]) {

@@ -27,6 +27,7 @@ std::span<const Contract* const> contracts() {
       &kMaskRcnnContract,
       &kSsdContract,
       &kTfDetectionContract,
+      &kTorchvisionContract,
       &kDetrContract,
       &kDetrDecodedContract,
       &kAnchorsContract,

@@ -22,7 +22,7 @@ enum class Family { kAuto, kYolo, kYoloEndToEnd, kYoloObjectness, kYoloX, kSsd, 
                     kDetrDecoded, kClassification, kSegmentation, kSimcc, kAnomaly, kDepth,
                     kEmbedding, kCtc, kTextBoxes, kAnchors, kYoloV3Heads, kYoloV4Heads,
                     kYoloV5Heads, kYoloV7Heads, kYoloNas, kMaskRcnn, kPicoDet,
-                    kRtDetr, kTfDetection };
+                    kRtDetr, kTfDetection, kTorchvision };
 // clang-format on
 NPU_API std::vector<Task> tasks();             ///< all of them, kUnknown first
 NPU_API std::vector<Family> families();        ///< all of them, kAuto first

@@ -219,6 +219,20 @@ Rows grid_of_scores_rows() {
   return {faces(128, 896), faces(256, 896), faces(192, 2304), picodet};
 }
 
+// Of 32x32 SSDlite has 54 anchors, RetinaNet 207, FCOS 23.
+Rows torchvision_rows() {
+  const auto card = card_of(Task::kDetect, 3);
+  const auto heads = [](std::size_t anchors) {
+    return std::vector<RowOutput>{{{"cls_logits", {1, anchors, 3}}, "l"},
+                                  {{"bbox_regression", {1, anchors, 4}}, "s"}};
+  };
+  auto fcos = heads(23);
+  fcos.push_back({{"bbox_ctrness", {1, 23, 1}}, "l"});
+  return {{"torchvision ssdlite", Family::kTorchvision, card, heads(54)},
+          {"torchvision retinanet", Family::kTorchvision, card, heads(207)},
+          {"torchvision fcos", Family::kTorchvision, card, fcos}};
+}
+
 Rows point_rows() {
   const auto points = card_with(Task::kKeyPoints, 0, [](ModelCard& card) { card.key_points = 5; });
   return {{"simcc",
@@ -298,9 +312,9 @@ Rows text_rows() {
 
 Rows all_rows() {
   Rows all;
-  for (Rows (*part)() :
-       {yolo_rows, end_to_end_rows, host_rows, objectness_rows, grid_rows, graph_rows, detr_rows,
-        grid_of_scores_rows, point_rows, classification_rows, map_rows, text_rows}) {
+  for (Rows (*part)() : {yolo_rows, end_to_end_rows, host_rows, objectness_rows, grid_rows,
+                         graph_rows, detr_rows, grid_of_scores_rows, torchvision_rows, point_rows,
+                         classification_rows, map_rows, text_rows}) {
     Rows rows = part();
     all.insert(all.end(), std::make_move_iterator(rows.begin()),
                std::make_move_iterator(rows.end()));

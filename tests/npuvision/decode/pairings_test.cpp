@@ -64,7 +64,8 @@ const std::vector<Exception>& exceptions() {
       {"a tensor of a whole graph", {"yolo", "end-to-end obb", "ctc"}, {"host"}},
       {"a tensor in front of a graph's end",
        {"host"},
-       {"yolo", "detr-decoded", "picodet", "ssd", "tf-detection", "rf-detr segment"}},
+       {"yolo", "detr-decoded", "picodet", "ssd", "tf-detection", "torchvision",
+        "rf-detr segment"}},
   };
   return all;
 }

@@ -36,7 +36,7 @@ TEST_P(WarmDecoder, AllocatesNothing) {
 
 INSTANTIATE_TEST_SUITE_P(All, WarmDecoder,
                          testing::Values("classification", "detr", "key_points", "picodet",
-                                         "pictures", "ssd", "text", "tf_detection"),
+                                         "pictures", "ssd", "text", "tf_detection", "torchvision"),
                          [](const auto& file) { return std::string(file.param); });
 
 TEST(Allocations, AreCounted) {
