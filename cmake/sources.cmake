@@ -161,6 +161,7 @@ set(NPUVISION_SOURCES
   npuvision/decode/answer.cpp
   npuvision/decode/boxes.cpp
   npuvision/decode/contract.cpp
+  npuvision/decode/detectors/centerface.cpp
   npuvision/decode/detectors/tf_detection.cpp
   npuvision/decode/detectors/torchvision.cpp
   npuvision/decode/detectors/torchvision_anchors.cpp

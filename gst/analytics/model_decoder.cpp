@@ -115,7 +115,7 @@ vision::ModelCard registered_card(const std::vector<std::string>& names) {
 
 /// The labels of families that find one thing.
 std::vector<std::string> usual_labels(vision::Family family) {
-  if (family == vision::Family::kAnchors) return {"face"};
+  if (family == vision::Family::kAnchors || family == vision::Family::kCenterFace) return {"face"};
   if (family == vision::Family::kTextBoxes) return {"text"};
   return {};
 }

@@ -49,7 +49,8 @@ constexpr Name<Family> kFamilies[] = {{Family::kAuto, "auto"},
                                       {Family::kPicoDet, "picodet"},
                                       {Family::kRtDetr, "rtdetr"},
                                       {Family::kTfDetection, "tf-detection"},
-                                      {Family::kTorchvision, "torchvision"}};
+                                      {Family::kTorchvision, "torchvision"},
+                                      {Family::kCenterFace, "centerface"}};
 
 template <typename Value, std::size_t count>
 std::vector<Value> values_of(const Name<Value> (&names)[count]) {

@@ -28,6 +28,7 @@ std::span<const Contract* const> contracts() {
       &kSsdContract,
       &kTfDetectionContract,
       &kTorchvisionContract,
+      &kCenterFaceContract,
       &kDetrContract,
       &kDetrDecodedContract,
       &kAnchorsContract,

@@ -22,7 +22,8 @@ enum class Family { kAuto, kYolo, kYoloEndToEnd, kYoloObjectness, kYoloX, kSsd, 
                     kDetrDecoded, kClassification, kSegmentation, kSimcc, kAnomaly, kDepth,
                     kEmbedding, kCtc, kTextBoxes, kAnchors, kYoloV3Heads, kYoloV4Heads,
                     kYoloV5Heads, kYoloV7Heads, kYoloNas, kMaskRcnn, kPicoDet,
-                    kRtDetr, kTfDetection, kTorchvision };
+                    kRtDetr, kTfDetection, kTorchvision,
+                    kCenterFace };
 // clang-format on
 NPU_API std::vector<Task> tasks();             ///< all of them, kUnknown first
 NPU_API std::vector<Family> families();        ///< all of them, kAuto first

@@ -233,6 +233,16 @@ Rows torchvision_rows() {
           {"torchvision fcos", Family::kTorchvision, card, fcos}};
 }
 
+Rows face_rows() {
+  return {{"centerface",
+           Family::kCenterFace,
+           card_of(Task::kDetect, 1),
+           {{{"537", {1, 1, 8, 8}}},
+            {{"538", {1, 2, 8, 8}}},
+            {{"539", {1, 2, 8, 8}}},
+            {{"540", {1, 10, 8, 8}}}}}};
+}
+
 Rows point_rows() {
   const auto points = card_with(Task::kKeyPoints, 0, [](ModelCard& card) { card.key_points = 5; });
   return {{"simcc",
@@ -313,8 +323,8 @@ Rows text_rows() {
 Rows all_rows() {
   Rows all;
   for (Rows (*part)() : {yolo_rows, end_to_end_rows, host_rows, objectness_rows, grid_rows,
-                         graph_rows, detr_rows, grid_of_scores_rows, torchvision_rows, point_rows,
-                         classification_rows, map_rows, text_rows}) {
+                         graph_rows, detr_rows, grid_of_scores_rows, torchvision_rows, face_rows,
+                         point_rows, classification_rows, map_rows, text_rows}) {
     Rows rows = part();
     all.insert(all.end(), std::make_move_iterator(rows.begin()),
                std::make_move_iterator(rows.end()));

@@ -35,8 +35,9 @@ TEST_P(WarmDecoder, AllocatesNothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, WarmDecoder,
-                         testing::Values("classification", "detr", "key_points", "picodet",
-                                         "pictures", "ssd", "text", "tf_detection", "torchvision"),
+                         testing::Values("centerface", "classification", "detr", "key_points",
+                                         "picodet", "pictures", "ssd", "text", "tf_detection",
+                                         "torchvision"),
                          [](const auto& file) { return std::string(file.param); });
 
 TEST(Allocations, AreCounted) {
