@@ -167,6 +167,7 @@ set(NPUVISION_SOURCES
   npuvision/decode/detectors/torchvision_anchors.cpp
   npuvision/decode/detr.cpp
   npuvision/decode/detr_decoded.cpp
+  npuvision/decode/landmarks.cpp
   npuvision/decode/make_decoder.cpp
   npuvision/decode/mask_rcnn.cpp
   npuvision/decode/masks.cpp

@@ -50,7 +50,8 @@ constexpr Name<Family> kFamilies[] = {{Family::kAuto, "auto"},
                                       {Family::kRtDetr, "rtdetr"},
                                       {Family::kTfDetection, "tf-detection"},
                                       {Family::kTorchvision, "torchvision"},
-                                      {Family::kCenterFace, "centerface"}};
+                                      {Family::kCenterFace, "centerface"},
+                                      {Family::kLandmarks, "landmarks"}};
 
 template <typename Value, std::size_t count>
 std::vector<Value> values_of(const Name<Value> (&names)[count]) {

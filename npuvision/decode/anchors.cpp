@@ -1,5 +1,5 @@
-// MediaPipe's face detectors (BlazeFace): boxes and key points relative to anchors that cover the
-// picture. Overlapping faces become one, their mean weighted by score.
+// MediaPipe's detectors of faces (BlazeFace), palms and bodies: boxes and key points relative to
+// anchors that cover the picture. Overlapping ones become one, their mean weighted by score.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,9 +12,8 @@
 namespace npu::vision {
 namespace {
 
-constexpr std::size_t kKeyPoints = 6;
-constexpr std::size_t kValues = 4 + 2 * kKeyPoints;
-constexpr float kMostLogit = 80;  // beyond it a score is 0 or 1
+constexpr std::size_t kMostValues = 18;  // of a box: four, and two for each key point
+constexpr float kMostLogit = 80;         // beyond it a score is 0 or 1
 
 /// A grid with several anchors at each place.
 struct Layer {
@@ -24,32 +23,40 @@ struct Layer {
 /// An input size and the grids that cover it.
 struct Layout {
   std::uint32_t input;
-  std::size_t boxes;
-  std::array<Layer, 2> layers;
+  std::size_t boxes, values;
+  std::array<Layer, 3> layers;
 };
 
-// Layouts of the models short range and front camera, back camera, and full range.
+// clang-format off
 constexpr Layout kLayouts[] = {
-    {128, 896, {{{8, 2}, {16, 6}}}}, {256, 896, {{{16, 2}, {32, 6}}}}, {192, 2304, {{{4, 1}, {}}}}};
+    {128, 896, 16, {{{8, 2}, {16, 6}}}},             // faces: short range, front camera
+    {256, 896, 16, {{{16, 2}, {32, 6}}}},            // back camera
+    {192, 2304, 16, {{{4, 1}}}},                     // full range
+    {192, 2016, 18, {{{8, 2}, {16, 6}}}},            // palms
+    {256, 2944, 18, {{{8, 2}, {16, 2}, {32, 6}}}},   // of the first version
+    {224, 2254, 12, {{{8, 2}, {16, 2}, {32, 6}}}},   // bodies
+    {128, 896, 12, {{{8, 2}, {16, 6}}}}};            // of the first version
+// clang-format on
 
-const Layout* layout_of(const Found& found, std::size_t boxes) {
-  for (const Layout& layout : kLayouts) {
-    if (layout.input == found.input.width && layout.input == found.input.height &&
-        layout.boxes == boxes) {
-      return &layout;
-    }
-  }
-  return nullptr;
+bool fits(const Found& found, const Layout& layout, const TensorView& output, std::size_t values) {
+  return layout.input == found.input.width && layout.input == found.input.height &&
+         is_float(output) && has_shape(output, {1, layout.boxes, values});
+}
+
+const Layout* layout_of(const Found& found, const TensorView& boxes) {
+  const auto* layout =
+      std::find_if(std::begin(kLayouts), std::end(kLayouts),
+                   [&](const Layout& one) { return fits(found, one, boxes, one.values); });
+  return layout == std::end(kLayouts) ? nullptr : layout;
 }
 
 bool is_boxes(const Found& found, const TensorView& output) {
-  return is_float(output) && has_shape(output, {1, 0, kValues}) &&
-         layout_of(found, output.dims[1]) != nullptr;
+  return layout_of(found, output) != nullptr;
 }
 
 bool is_scores(const Found& found, const TensorView& output) {
-  return is_float(output) && has_shape(output, {1, 0, 1}) &&
-         layout_of(found, output.dims[1]) != nullptr;
+  return std::any_of(std::begin(kLayouts), std::end(kLayouts),
+                     [&](const Layout& one) { return fits(found, one, output, 1); });
 }
 
 // Ignores the tensor name in the card: the model's two outputs belong together.
@@ -64,17 +71,19 @@ int only_of(const Found& found, bool (*fits)(const Found& found, const TensorVie
 }
 
 std::string refusal(const Found& found) {
-  if (only_of(found, is_boxes) < 0 || only_of(found, is_scores) < 0) {
+  const int boxes = only_of(found, is_boxes), scores = only_of(found, is_scores);
+  const auto dims = [&](int at) { return found.outputs[static_cast<std::size_t>(at)].dims; };
+  if (boxes < 0 || scores < 0 || dims(boxes)[1] != dims(scores)[1]) {
     return "has other tensors, or an input of another size";
   }
-  const std::size_t wanted = found.card.key_points;
-  if (wanted == 0 || wanted == kKeyPoints) return "";
-  return "has " + std::to_string(kKeyPoints) + " key points, not " + std::to_string(wanted);
+  const std::size_t points = (dims(boxes)[2] - 4) / 2, wanted = found.card.key_points;
+  if (wanted == 0 || wanted == points) return "";
+  return "has " + std::to_string(points) + " key points, not " + std::to_string(wanted);
 }
 
 struct Face {
   float score = 0;
-  std::array<double, kValues> values{};  ///< left, top, right, bottom, then x, y: model pixels
+  std::array<double, kMostValues> values{};  ///< left, top, right, bottom, then x, y: model pixels
   std::size_t index = 0;
 };
 
@@ -98,6 +107,7 @@ class AnchorsDecoder : public Decoder {
 
   std::size_t boxes_index_, scores_index_;
   TensorView boxes_made_for_, scores_made_for_;
+  std::size_t number_of_values_;
   std::vector<std::array<double, 2>> anchors_;  // centres, model pixels
   std::vector<float> boxes_values_, scores_;
   std::vector<Face> faces_;  // remaining faces, best first
@@ -107,8 +117,9 @@ AnchorsDecoder::AnchorsDecoder(const Found& found)
     : boxes_index_(static_cast<std::size_t>(only_of(found, is_boxes))),
       scores_index_(static_cast<std::size_t>(only_of(found, is_scores))),
       boxes_made_for_(found.outputs[boxes_index_]),
-      scores_made_for_(found.outputs[scores_index_]) {
-  const Layout& layout = *layout_of(found, boxes_made_for_.dims[1]);
+      scores_made_for_(found.outputs[scores_index_]),
+      number_of_values_(boxes_made_for_.dims[2]) {
+  const Layout& layout = *layout_of(found, boxes_made_for_);
   for (const Layer& layer : layout.layers) {
     const std::size_t places = layer.stride > 0 ? layout.input / layer.stride : 0;
     for (std::size_t i = 0; i < places * places * layer.anchors; ++i) {
@@ -129,7 +140,7 @@ void AnchorsDecoder::decode(std::span<const TensorView> outputs, const npu::Fram
   read_all(outputs[boxes_index_], &boxes_values_);
   read_all(outputs[scores_index_], &scores_);
   collect(options.confidence_threshold);
-  answer->key_points_per_object = kKeyPoints;
+  answer->key_points_per_object = (number_of_values_ - 4) / 2;
   while (!faces_.empty() && answer->objects.size() < options.max_objects) {
     give(take_best(options.iou_threshold), geometry, frame, answer);
   }
@@ -151,7 +162,7 @@ void AnchorsDecoder::collect(float threshold) {
 
 // Centre and key points are relative to the anchor; model pixels.
 void AnchorsDecoder::add(std::size_t index, float score) {
-  const auto raw = std::span(boxes_values_).subspan(index * kValues, kValues);
+  const auto raw = std::span(boxes_values_).subspan(index * number_of_values_, number_of_values_);
   if (!are_finite(raw) || !(raw[2] > 0) || !(raw[3] > 0)) return;
   const auto [x, y] = anchors_[index];
   Face face{score, {}, index};
@@ -159,7 +170,7 @@ void AnchorsDecoder::add(std::size_t index, float score) {
   face.values[1] = y + raw[1] - raw[3] / 2.0;
   face.values[2] = x + raw[0] + raw[2] / 2.0;
   face.values[3] = y + raw[1] + raw[3] / 2.0;
-  for (std::size_t i = 4; i < kValues; i += 2) {
+  for (std::size_t i = 4; i < number_of_values_; i += 2) {
     face.values.at(i) = x + raw[i];
     face.values.at(i + 1) = y + raw[i + 1];
   }
@@ -175,7 +186,7 @@ Face AnchorsDecoder::take_best(float iou_threshold) {
   const auto is_same = [&](const Face& face) {
     if (face.index == best.index) return true;
     if (!(overlap(edges_of(best), edges_of(face)) > iou_threshold)) return false;
-    for (std::size_t i = 0; i < kValues; ++i) {
+    for (std::size_t i = 0; i < number_of_values_; ++i) {
       mean.values.at(i) += face.values.at(i) * static_cast<double>(face.score);
     }
     total += static_cast<double>(face.score);
@@ -197,7 +208,7 @@ void AnchorsDecoder::give(const Face& face, const npu::FrameGeometry& geometry, 
                       .oriented = {}};
   if (!(object.left < object.right && object.top < object.bottom)) return;
   answer->objects.push_back(object);
-  for (std::size_t i = 4; i < kValues; i += 2) {
+  for (std::size_t i = 4; i < number_of_values_; i += 2) {
     answer->key_points.push_back({frame_x(face.values.at(i), geometry, frame),
                                   frame_y(face.values.at(i + 1), geometry, frame), 1});
   }
@@ -213,7 +224,8 @@ constexpr std::array kTasks{Task::kDetect, Task::kPose};
 
 const Contract kAnchorsContract{
     Family::kAnchors, kTasks,
-    "[1, 896, 16] and [1, 896, 1] for a picture of 128x128 or 256x256, or with 2304 for 192x192",
+    "[1, anchors, 16] and [1, anchors, 1] for a picture of 128x128, 192x192 or 256x256 (faces), "
+    "with 18 for 192x192 (palms), with 12 for 224x224 (bodies)",
     refusal, make};
 
 }  // namespace npu::vision

@@ -17,6 +17,7 @@ extern const Contract kEmbeddingContract;
 extern const Contract kCtcContract;
 extern const Contract kTextBoxesContract;
 extern const Contract kAnchorsContract;
+extern const Contract kLandmarksContract;
 extern const Contract kPicoDetContract;
 extern const Contract kRtDetrContract;
 extern const Contract kYoloContract;

@@ -35,6 +35,7 @@ std::span<const Contract* const> contracts() {
       &kPicoDetContract,
       &kRtDetrContract,
       &kSimccContract,
+      &kLandmarksContract,
       &kClassificationContract,
       &kSegmentationContract,
       &kAnomalyContract,

@@ -201,11 +201,11 @@ Rows detr_rows() {
 }
 
 Rows grid_of_scores_rows() {
-  const auto faces = [](std::uint32_t side, std::size_t boxes) {
-    return ContractRow{"anchors of " + std::to_string(side),
+  const auto faces = [](std::uint32_t side, std::size_t boxes, std::size_t values = 16) {
+    return ContractRow{"anchors of " + std::to_string(side) + ", " + std::to_string(values),
                        Family::kAnchors,
                        card_of(Task::kDetect, 1),
-                       {{{"boxes", {1, boxes, 16}}, "p"}, {{"scores", {1, boxes, 1}}, "l"}},
+                       {{{"boxes", {1, boxes, values}}, "p"}, {{"scores", {1, boxes, 1}}, "l"}},
                        {side, side}};
   };
   ContractRow picodet{
@@ -216,7 +216,8 @@ Rows grid_of_scores_rows() {
   for (const std::size_t cells : {64U, 16U, 4U, 1U}) {
     picodet.outputs.push_back({{"d" + std::to_string(cells), {1, cells, 32}}, "l"});
   }
-  return {faces(128, 896), faces(256, 896), faces(192, 2304), picodet};
+  return {faces(128, 896),      faces(256, 896),      faces(192, 2304),
+          faces(192, 2016, 18), faces(224, 2254, 12), picodet};
 }
 
 // Of 32x32 SSDlite has 54 anchors, RetinaNet 207, FCOS 23.
@@ -245,11 +246,20 @@ Rows face_rows() {
 
 Rows point_rows() {
   const auto points = card_with(Task::kKeyPoints, 0, [](ModelCard& card) { card.key_points = 5; });
+  const auto any = card_of(Task::kKeyPoints);
   return {{"simcc",
            Family::kSimcc,
            points,
            {{{"simcc_x", {1, 5, 48}}}, {{"simcc_y", {1, 5, 64}}}},
-           {24, 32}}};
+           {24, 32}},
+          {"landmarks of a hand",
+           Family::kLandmarks,
+           any,
+           {{{"p", {1, 63}}, "p"}, {{"a", {1, 1}}}, {{"b", {1, 1}}}}},
+          {"landmarks of a body",
+           Family::kLandmarks,
+           any,
+           {{{"p", {1, 195}}, "p"}, {{"a", {1, 1}}}, {{"h", {1, 9, 9, 39}}, "l"}}}};
 }
 
 Rows classification_rows() {

@@ -17,8 +17,8 @@ TEST_P(KeyPointRefusal, SaysWhatWouldDecide) {
   EXPECT_TRUE(has(refusal_of(row.card, row.outputs, row.input), row.says));
 }
 
-ModelCard with_key_points(std::uint32_t count) {
-  ModelCard card = card_of(Task::kKeyPoints);
+ModelCard with_key_points(std::uint32_t count, Task task = Task::kKeyPoints) {
+  ModelCard card = card_of(task);
   card.key_points = count;
   return card;
 }
@@ -54,8 +54,43 @@ INSTANTIATE_TEST_SUITE_P(
                     RefusalRow{"Palms",
                                card_of(Task::kDetect),
                                {{"b", {1, 2016, 18}}, {"s", {1, 2016, 1}}},
+                               "[anchors]",
+                               {192, 192}},
+                    RefusalRow{"PalmsWithValuesOfFaces",
+                               card_of(Task::kDetect),
+                               {{"b", {1, 2016, 16}}, {"s", {1, 2016, 1}}},
                                "of no family of models",
                                {192, 192}},
+                    RefusalRow{"ScoresOfFaces",
+                               card_of(Task::kDetect),
+                               {{"b", {1, 2016, 18}}, {"s", {1, 2304, 1}}},
+                               "of no family of models",
+                               {192, 192}},
+                    RefusalRow{"PalmsHaveSeven",
+                               with_key_points(6, Task::kDetect),
+                               {{"b", {1, 2016, 18}}, {"s", {1, 2016, 1}}},
+                               "has 7 key points, not 6",
+                               {192, 192}},
+                    RefusalRow{"Hand",
+                               card_of(Task::kUnknown),
+                               {{"p", {1, 63}}, {"a", {1, 1}}, {"b", {1, 1}}, {"w", {1, 63}}},
+                               "[landmarks]",
+                               {224, 224}},
+                    RefusalRow{"HandWithoutSide",
+                               card_of(Task::kKeyPoints),
+                               {{"p", {1, 63}}, {"a", {1, 1}}},
+                               "of no family of models",
+                               {224, 224}},
+                    RefusalRow{"BodyOfOtherPoints",
+                               with_key_points(17),
+                               {{"p", {1, 195}}, {"a", {1, 1}}},
+                               "has 33 key points, not 17",
+                               {256, 256}},
+                    RefusalRow{"BodyOfAnyInput",
+                               card_of(Task::kPose, 0, Family::kLandmarks),
+                               {{"p", {1, 195}}, {"a", {1, 1}}},
+                               "has an input of unknown size",
+                               {0, 0}},
                     RefusalRow{"Faces",
                                card_of(Task::kUnknown),
                                {{"b", {1, 896, 16}}, {"s", {1, 896, 1}}},
