@@ -76,6 +76,6 @@ install_test_wheels() {
 check_distribution
 install_packages "${packages[@]}"
 put "OpenVINO (about 280 MB)" npucore-requirements requirements.txt install_wheels
-case ${1:-} in --*) put "networks for tests (about 140 MB)" npucore-networks tests/networks/requirements.txt install_test_wheels ;; esac
+case ${1:-} in --*) put "networks for tests (about 190 MB)" npucore-networks tests/networks/requirements.txt install_test_wheels ;; esac
 case ${1:-} in --all) put "clang-tidy (about 60 MB)" npucore-tidy scripts/tidy-requirements.txt install_wheels --no-deps --only-binary :all: ;; esac
 say "setup: everything is in place"
