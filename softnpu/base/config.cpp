@@ -181,6 +181,13 @@ void read_cache_limit(const char* value, Config& config) {
   }
 }
 
+void read_refusal(const char* value, Config& config) {
+  constexpr std::string_view kQuietly = "quietly:";
+  const std::string_view text = value;
+  const bool quietly = text.starts_with(kQuietly);
+  config.refusal = {std::string(text.substr(quietly ? kQuietly.size() : 0)), quietly};
+}
+
 struct Variable {
   const char* name;
   void (*read)(const char* value, Config& config);
@@ -203,6 +210,7 @@ constexpr Variable kVariables[] = {
     {"SOFTNPU_RUNTIME_VERSION", read_runtime_version},
     {"SOFTNPU_CACHE_DIR", [](const char* value, Config& config) { config.cache_folder = value; }},
     {"SOFTNPU_CACHE_SIZE", read_cache_limit},
+    {"SOFTNPU_REFUSE", read_refusal},
     {"SOFTNPU_TRACE", [](const char* value, Config& config) { config.trace_path = value; }},
     {"SOFTNPU_FAULT", [](const char* value, Config& config) { config.faults = value; }},
 };

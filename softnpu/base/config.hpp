@@ -24,6 +24,11 @@ enum class Export {
   kNone,   ///< nothing: the driver cannot export
 };
 
+struct Refusal {
+  std::string layer;     ///< a name or an operator ("Relu"); empty: none is refused
+  bool quietly = false;  ///< queries list it all the same
+};
+
 struct Config {
   const ze_npu_platform_t* platform;  ///< whose first product the device is
   Execution execution = Execution::kCpu;
@@ -43,6 +48,7 @@ struct Config {
   std::optional<RuntimeVersion> runtime;  ///< nothing: OpenVINO's version
   std::string cache_folder;               ///< empty: the driver keeps no compiled graphs
   uint64_t cache_limit_bytes = uint64_t{4} << 30;
+  Refusal refusal;         ///< layers that the compiler refuses on purpose
   std::string trace_path;  ///< empty: no trace
   std::string faults;      ///< calls that fail on purpose, see fault.hpp
 };

@@ -12,6 +12,7 @@
 #include "base/trace.hpp"
 
 #include "graph_input.hpp"
+#include "refusals.hpp"
 
 namespace softnpu {
 namespace {
@@ -176,6 +177,12 @@ std::set<std::string> supported_layers(const std::shared_ptr<ov::Model>& model) 
   try {
     std::set<std::string> names;
     for (const auto& [name, device] : core().query_model(model, "CPU")) names.insert(name);
+    if (config().refusal.quietly) return names;
+    for (const auto& layer : model->get_ops()) {
+      if (is_refused(*layer, config().refusal)) {
+        names.erase(layer->get_friendly_name());
+      }
+    }
     return names;
   } catch (const ov::Exception& error) {
     refuse("the model cannot be queried", error.what());

@@ -5,12 +5,12 @@
 #include "base/trace.hpp"
 #include "base/version.hpp"
 
-#include "auto_pad.hpp"
 #include "batch.hpp"
 #include "disk_cache.hpp"
 #include "graph_input.hpp"
 #include "inference.hpp"
 #include "io_options.hpp"
+#include "refusals.hpp"
 #include "states.hpp"
 
 namespace softnpu {
@@ -37,6 +37,7 @@ Graph::Graph(const ze_graph_desc_2_t& desc) {
   model_ = read_model(image_->parts());
   if (origin_ == Origin::kCompiled) {
     check_auto_pads(*model_);
+    check_layers(*model_, config().refusal);
   }
   apply_batch_mode(*model_, flags.batch_mode());
   expose_states(*model_);

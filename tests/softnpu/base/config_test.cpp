@@ -46,6 +46,16 @@ TEST(Config, AsksTheRealCompilerOnlyWhenToldTo) {
   EXPECT_EQ(config.compiler_library, "/x/compiler");
 }
 
+TEST(Config, TakesALayerToRefuse) {
+  EXPECT_TRUE(read_with({}).refusal.layer.empty());
+  const Refusal told = read_with({{"SOFTNPU_REFUSE", "Relu"}}).refusal;
+  EXPECT_EQ(told.layer, "Relu");
+  EXPECT_FALSE(told.quietly);
+  const Refusal quiet = read_with({{"SOFTNPU_REFUSE", "quietly:a:b"}}).refusal;
+  EXPECT_EQ(quiet.layer, "a:b");
+  EXPECT_TRUE(quiet.quietly);
+}
+
 TEST(Config, TakesADelay) {
   const Config config = read_with({{"SOFTNPU_EXEC", "delay:2500"}});
   EXPECT_EQ(config.execution, Execution::kDelay);

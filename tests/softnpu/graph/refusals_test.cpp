@@ -1,4 +1,4 @@
-#include "graph/auto_pad.hpp"
+#include "graph/refusals.hpp"
 
 #include <gtest/gtest.h>
 
@@ -73,6 +73,14 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"varies_lower", kTall, {8, 4, 3, 3}, {2, 2}, kLower, true},
         Row{"batch_varies", {{1, 4}, 4, 32, 32}, {8, 4, 3, 3}, {2, 2}, kUpper, true}),
     by_name);
+
+TEST(Refusals, AreOfAnOperatorOrOfALayer) {
+  const ov::Model model = model_of({"", kFixed, {8, 4, 1, 1}, {1, 1}, kUpper, true});
+  for (const char* none : {"", "Relu", "second"}) EXPECT_NO_THROW(check_layers(model, {none}));
+  for (const char* one : {"Convolution", "first"}) {
+    EXPECT_THROW(check_layers(model, {one}), Failure) << one;
+  }
+}
 
 }  // namespace
 }  // namespace softnpu

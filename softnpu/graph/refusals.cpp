@@ -1,4 +1,4 @@
-#include "auto_pad.hpp"
+#include "refusals.hpp"
 
 #include <algorithm>
 #include <openvino/op/convolution.hpp>
@@ -42,6 +42,18 @@ void check_auto_pads(const ov::Model& model) {
                       "' uses auto_pad=SAME_UPPER that cannot be converted to explicit pads: it "
                       "has strides, and a filter of single elements or a size that varies");
   }
+}
+
+bool is_refused(const ov::Node& layer, const Refusal& refusal) {
+  return !refusal.layer.empty() &&
+         (layer.get_friendly_name() == refusal.layer || layer.get_type_name() == refusal.layer);
+}
+
+void check_layers(const ov::Model& model, const Refusal& refusal) {
+  const auto layers = model.get_ordered_ops();
+  const bool any = std::any_of(layers.begin(), layers.end(),
+                               [&](const auto& layer) { return is_refused(*layer, refusal); });
+  if (any) throw Failure(ZE_RESULT_ERROR_INVALID_ARGUMENT, "Bad optional access");
 }
 
 }  // namespace softnpu
