@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <npucore/error.hpp>
 
 #include "ir_files.hpp"
@@ -73,6 +75,39 @@ TEST(LayersTest, AreOutputsOnce) {
     model.add_output("positive");
   }
   EXPECT_EQ(names_of(model.outputs()), (Names{"sum", "positive"}));
+}
+
+TEST(LayersTest, HaveTheTypesAndShapesOfTheirInputs) {
+  const auto layers = mixed_up().layers();
+  ASSERT_EQ(layers[2].inputs.size(), 2u);
+  for (const auto& input : layers[2].inputs) {
+    EXPECT_EQ(to_string(input.type) + to_string(input.shape), "f32[1,2]");
+  }
+}
+
+/// halves.1 is used by nobody.
+TEST(LayersTest, AreKeptFromTheFirstOn) {
+  const std::vector<Names> outputs = {{}, {"positive"}, {"halves.0"}, {"sum"}, {"sum"}};
+  for (std::size_t count = 0; count < outputs.size(); ++count) {
+    auto model = mixed_up();
+    model.keep_first(count);
+    EXPECT_EQ(names_of(model.outputs()), outputs[count]) << count;
+    EXPECT_EQ(names_of(model.inputs()), Names{"numbers"}) << count;
+    EXPECT_EQ(model.layers().size(), std::min<std::size_t>(count, 3)) << count;
+  }
+}
+
+/// numbers -> sizes (ShapeOf) -> rounded; numbers -> shaped, by rounded.
+TEST(LayersTest, ThatFollowFromSizesAloneBecomeNoOutputs) {
+  const auto layers = test::parameter_layer(0, "numbers", "f32", {1, 2}) +
+                      layer(1, "sizes", "ShapeOf", 1, 1) + layer(2, "rounded", "Relu", 1, 1) +
+                      layer(3, "shaped", "Reshape", 2, 1) + test::result_layer(4, "out", {1, 2});
+  const auto edges = test::edge(0, 0, 1, 0) + test::edge(1, 1, 2, 0) + test::edge(0, 0, 3, 0) +
+                     test::edge(2, 1, 3, 1) + test::edge(3, 2, 4, 0);
+  auto model = test::read_ir(test::net(layers, edges));
+  ASSERT_EQ(model.layers().size(), 3u);
+  model.keep_first(2);
+  EXPECT_TRUE(model.outputs().empty());
 }
 
 TEST(LayersTest, RefuseWhatIsNone) {

@@ -11,10 +11,10 @@
 namespace npu {
 
 /// A layer of a model that computes something from the inputs. Its outputs have the names that
-/// add_output() gives them.
+/// add_output() gives them; its inputs have none.
 struct Layer {
   std::string name, type;
-  std::vector<Port> outputs;
+  std::vector<Port> inputs, outputs;
 };
 
 /// An OpenVINO IR (version 11 or 10), editable until it is compiled. Weights of more than 1 MiB
@@ -46,6 +46,8 @@ class NPU_API Model {
   /// Appends a layer's outputs to those of the model, unless they are there already: shows what
   /// happens inside. Throws Error(kNotFound).
   void add_output(const std::string& layer_name);
+  /// Keeps the first `count` of layers(). Values of theirs that the others used become outputs.
+  void keep_first(std::size_t count);
 
   /// Gives inputs, by name or tensor name, static shapes, as an NPU needs them. Static inputs can
   /// change too if the operators allow it; if not, the compiler says so. Throws Error(kNotFound)

@@ -83,6 +83,14 @@ void Model::add_output(const std::string& layer_name) {
   });
 }
 
+void Model::keep_first(std::size_t count) {
+  with(impl_, [&](Impl& impl) {
+    ir::keep_first(impl.document, count);
+    impl.outputs = ir::read_outputs(impl.document);
+    impl.frozen_sizes.reset();  // the constant may be gone
+  });
+}
+
 void Model::reshape(const std::map<std::string, Shape>& shapes) {
   with(impl_, [&](Impl& impl) { ir::reshape(impl, shapes); });
 }

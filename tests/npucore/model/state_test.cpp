@@ -46,6 +46,28 @@ TEST_F(States, AreNeitherInputsNorOutputs) {
   EXPECT_EQ(states[0].size_bytes(), 16u);
 }
 
+/// The next value of the state is computed behind the part.
+TEST_F(States, KeepTheirValueInAPartOfAModel) {
+  IrWriter ir("parts");
+  const auto x =
+      ir.layer("ReLU", {ir.parameter("input", "f32", {1, 4}, "", "x")}, {.name = "first"});
+  const auto begin = ir.constant("begin", std::vector<float>{10, 20, 30, 40}, {1, 4});
+  const auto sum = ir.binary("Add", ir.read_value("sum", "f32", {1, 4}, {begin}), x, "add");
+  const auto next = ir.layer("ReLU", {sum}, {.name = "next"});
+  ir.assign("sum", next);
+  ir.result(next, "result");
+  const Model whole = Model::read(ir.write(folder_.path(), "parts"));
+  const std::array<Values, 3> second_answers = {Values{1, 2, 3, 4}, Values{11, 22, 33, 44},
+                                                Values{12, 24, 36, 48}};
+  for (std::size_t count = 1; count <= 3; ++count) {
+    Model part = whole;
+    part.keep_first(count);
+    Request request = CompiledModel::compile(device_, part).create_request();
+    step(request, {1, 2, 3, 4});
+    EXPECT_EQ(step(request, {1, 2, 3, 4}), second_answers[count - 1]) << count;
+  }
+}
+
 TEST_F(States, AreKeptFromInferenceToInference) {
   Request request = model().create_request();
   const Values begin = values_of(request.states()[0].get());

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <queue>
+#include <set>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -17,9 +20,12 @@
 namespace npu::ir {
 namespace {
 
-/// All layers that depend on the inputs, the inputs included.
-std::unordered_set<LayerId> behind_inputs(
-    const Document& document, const std::unordered_map<LayerId, std::vector<LayerId>>& followers) {
+using Followers = std::unordered_map<LayerId, std::vector<LayerId>>;
+enum class Dependence { kAny, kOnValues };
+
+/// All layers that depend on the inputs, or on more than their sizes; the inputs included.
+std::unordered_set<LayerId> behind_inputs(const Document& document, const Followers& followers,
+                                          Dependence by = Dependence::kAny) {
   std::unordered_set<LayerId> found;
   std::vector<LayerId> ready;
   for (auto parameter : document.layers_of_type("Parameter")) {
@@ -28,6 +34,7 @@ std::unordered_set<LayerId> behind_inputs(
   while (!ready.empty()) {
     const LayerId layer = ready.back();
     ready.pop_back();
+    if (by == Dependence::kOnValues && layer_type(document.layer(layer)) == "ShapeOf") continue;
     if (!found.insert(layer).second) continue;
     const auto next = followers.find(layer);
     if (next == followers.end()) continue;
@@ -37,8 +44,7 @@ std::unordered_set<LayerId> behind_inputs(
 }
 
 /// All layers, each after those that feed it.
-std::vector<pugi::xml_node> in_order(
-    const Document& document, const std::unordered_map<LayerId, std::vector<LayerId>>& followers) {
+std::vector<pugi::xml_node> in_order(const Document& document, const Followers& followers) {
   const auto layers = document.layers();
   std::unordered_map<LayerId, std::size_t> places, waits_for;
   for (std::size_t i = 0; i < layers.size(); ++i) places[layer_id(layers[i])] = i;
@@ -72,15 +78,30 @@ bool gives_values(pugi::xml_node layer) {
          !output_ports(layer).empty();
 }
 
-Layer describe(pugi::xml_node layer) {
-  Layer described{layer_name(layer), layer_type(layer), {}};
+std::uint64_t port_id(pugi::xml_node port) {
+  return parse_unsigned(port.attribute("id").value()).value_or(0);
+}
+
+/// Type and shape of a port.
+Port describe(pugi::xml_node port) {
+  Port described;
+  described.type = precision_to_type(port.attribute("precision").value());
+  described.shape = port_shape(port);
+  return described;
+}
+
+Layer describe(const Document& document, pugi::xml_node layer) {
+  Layer described{layer_name(layer), layer_type(layer), {}, {}};
+  for (auto input : input_ports(layer)) {
+    if (const auto from = document.producer(layer, input)) {
+      described.inputs.push_back(describe(document.output_port(*from).node));
+    }
+  }
   const auto ports = output_ports(layer);
   for (std::size_t i = 0; i < ports.size(); ++i) {
-    Port port;
+    Port port = describe(ports[i]);
     port.name = ports.size() == 1 ? described.name : base::text(described.name, '.', i);
     port.tensor_names = tensor_names(ports[i]);
-    port.type = precision_to_type(ports[i].attribute("precision").value());
-    port.shape = port_shape(ports[i]);
     described.outputs.push_back(std::move(port));
   }
   return described;
@@ -99,23 +120,19 @@ std::string result_name(const Layer& layer, std::size_t port) {
   return base::text(layer.outputs[port].name, "/npucore_output");
 }
 
-}  // namespace
-
-std::vector<Layer> read_layers(const Document& document) {
-  const auto followers = document.followers();
+/// The layers of read_layers().
+std::vector<pugi::xml_node> dependent_layers(const Document& document, const Followers& followers) {
   const auto dependent = behind_inputs(document, followers);
-  std::vector<Layer> found;
-  for (auto layer : in_order(document, followers)) {
-    if (gives_values(layer) && dependent.contains(layer_id(layer))) {
-      found.push_back(describe(layer));
-    }
-  }
-  return found;
+  auto layers = in_order(document, followers);
+  std::erase_if(layers, [&](pugi::xml_node layer) {
+    return !gives_values(layer) || !dependent.contains(layer_id(layer));
+  });
+  return layers;
 }
 
-void add_output(Document& document, const std::string& name) {
-  const auto layer = find(document, name);
-  const auto described = describe(layer);
+/// Adds a Result for each value of a layer that is wanted and has none.
+void add_results(Document& document, pugi::xml_node layer, const auto& is_wanted) {
+  const auto described = describe(document, layer);
   const auto ports = output_ports(layer);
   std::unordered_set<std::uint64_t> taken;
   for (auto result : document.layers_of_type("Result")) {
@@ -125,9 +142,8 @@ void add_output(Document& document, const std::string& name) {
     }
   }
   for (std::size_t i = 0; i < ports.size(); ++i) {
-    const PortRef from{layer_id(layer),
-                       parse_unsigned(ports[i].attribute("id").value()).value_or(0)};
-    if (taken.contains(from.port)) continue;
+    const PortRef from{layer_id(layer), port_id(ports[i])};
+    if (taken.contains(from.port) || !is_wanted(from)) continue;
     auto result = document.insert_layer({}, result_name(described, i), "Result", "opset1");
     auto port = add(add(result, "input"), "port");
     set(port, "id", 0);
@@ -137,6 +153,88 @@ void add_output(Document& document, const std::string& name) {
     }
     document.connect(from, {layer_id(result), 0});
   }
+}
+
+/// The first input of a layer, and the output that feeds it.
+struct FirstInput {
+  PortRef input;
+  std::optional<PortRef> from;
+};
+
+FirstInput first_input(const Document& document, pugi::xml_node layer) {
+  const auto port = input_port(layer, 0);
+  return {{layer_id(layer), port_id(port)}, document.producer(layer, port)};
+}
+
+/// Removes the Results of layers that are dropped.
+void remove_results(Document& document, const std::unordered_set<LayerId>& dropped) {
+  for (auto result : document.layers_of_type("Result")) {
+    const auto [input, from] = first_input(document, result);
+    if (!from || !dropped.contains(from->layer)) continue;
+    document.disconnect(input);
+    document.remove_layer(result);
+  }
+}
+
+/// Lets a state whose next value is dropped keep the one it has; removes it if that is dropped too.
+void hold_states(Document& document, const std::unordered_set<LayerId>& dropped) {
+  const auto variable = [](pugi::xml_node layer) {
+    return std::string_view(layer.child("data").attribute("variable_id").value());
+  };
+  const auto reads = document.layers_of_type("ReadValue");
+  for (auto assign : document.layers_of_type("Assign")) {
+    const auto [input, from] = first_input(document, assign);
+    if (!from || !dropped.contains(from->layer)) continue;
+    document.disconnect(input);
+    const auto read = std::find_if(reads.begin(), reads.end(), [&](pugi::xml_node layer) {
+      return variable(layer) == variable(assign) && !dropped.contains(layer_id(layer));
+    });
+    if (read == reads.end()) {
+      document.remove_layer(assign);
+    } else {
+      document.connect({layer_id(*read), port_id(output_ports(*read).front())}, input);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Layer> read_layers(const Document& document) {
+  std::vector<Layer> found;
+  for (auto layer : dependent_layers(document, document.followers())) {
+    found.push_back(describe(document, layer));
+  }
+  return found;
+}
+
+void add_output(Document& document, const std::string& name) {
+  add_results(document, find(document, name), [](PortRef) { return true; });
+}
+
+void keep_first(Document& document, std::size_t count) {
+  const auto followers = document.followers();
+  const auto layers = dependent_layers(document, followers);
+  const auto last = layers.begin() + static_cast<std::ptrdiff_t>(std::min(count, layers.size()));
+  std::unordered_set<LayerId> dropped;
+  std::set<PortRef> used;
+  for (auto layer = last; layer != layers.end(); ++layer) {
+    dropped.insert(layer_id(*layer));
+    for (auto port : input_ports(*layer)) {
+      if (const auto from = document.producer(*layer, port)) {
+        used.insert(*from);
+      }
+    }
+  }
+  const auto by_values = behind_inputs(document, followers, Dependence::kOnValues);
+  for (auto layer = layers.begin(); layer != last; ++layer) {
+    const auto id = layer_id(*layer);
+    const auto first = used.lower_bound({id, 0});
+    if (first == used.end() || first->layer != id || !by_values.contains(id)) continue;
+    add_results(document, *layer, [&](PortRef port) { return used.contains(port); });
+  }
+  remove_results(document, dropped);
+  hold_states(document, dropped);
+  document.remove_unused();
 }
 
 }  // namespace npu::ir

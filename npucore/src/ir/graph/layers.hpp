@@ -16,4 +16,8 @@ std::vector<Layer> read_layers(const Document& document);
 /// Adds a Result for each value of a layer that has none. Throws Error(kNotFound).
 void add_output(Document& document, const std::string& layer);
 
+/// Removes all of read_layers() but the first `count`. Values of these that the others used get a
+/// Result, unless they follow from sizes alone: the compiler computes those anew.
+void keep_first(Document& document, std::size_t count);
+
 }  // namespace npu::ir
