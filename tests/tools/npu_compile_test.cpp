@@ -338,6 +338,52 @@ TEST(NpuCompileTest, AnInterruptWhileCompilingIsCode130) {
   EXPECT_FALSE(std::filesystem::exists(blob));
 }
 
+/// "steps" layers, each an Add and a ReLU named a0, r0, a1, ...
+std::filesystem::path write_chain(const TempDir& dir, int steps) {
+  test::IrWriter ir("chain");
+  auto last = ir.parameter("input", "f32", {1, 4}, "", "x");
+  const auto one = ir.constant("one", std::vector{1.0F}, {1, 1});
+  for (int i = 0; i < steps; ++i) {
+    last = ir.binary("Add", last, one, "a" + std::to_string(i));
+    last = ir.layer("ReLU", {last}, {.name = "r" + std::to_string(i)});
+  }
+  ir.result(last, "result");
+  return ir.write(dir.path(), "chain");
+}
+
+test::ToolRun run_with_refusal(const std::string& layer, const std::string& words) {
+  return test::run_tool("NPU_COMPILE", words, "SOFTNPU_REFUSE=" + layer + ' ');
+}
+
+TEST(NpuCompileTest, FindsTheFirstLayerThatTheCompilerRefusesWithoutNamingIt) {
+  const TempDir dir;
+  const std::string model = write_chain(dir, 12).string();
+  const std::string library =
+      std::string(" -p NPUCORE_COMPILER_LIBRARY=") + std::getenv("COMPILER_LIBRARY");
+  for (const auto& how : {std::string(" --device software"), " --target 4000" + library}) {
+    for (const char* layer : {"a0", "r7", "r11"}) {
+      const auto result = run_with_refusal(std::string("quietly:") + layer, model + how + " --why");
+      EXPECT_EQ(result.code, 1);
+      EXPECT_TRUE(has(result.output, std::string("\nlayer     ") + layer)) << how;
+      EXPECT_TRUE(has(result.output, "f32[1,4]")) << how;
+      EXPECT_TRUE(has(result.output, "reason  Bad optional access")) << how;
+    }
+  }
+  const auto result = run_with_refusal("quietly:r7", model + " --why --device software");
+  EXPECT_TRUE(has(result.output, "the first 15 of 24 layers are taken"));
+  EXPECT_TRUE(has(result.output, "the first 16 of 24 layers are refused"));
+  EXPECT_TRUE(has(result.output, "place   16: the layers before it are taken"));
+}
+
+TEST(NpuCompileTest, FindsNoLayerWhereTheModelCompiles) {
+  const TempDir dir;
+  const std::string model = write_chain(dir, 2).string();
+  const auto result = run(model + " --device software --why");
+  EXPECT_EQ(result.code, 0) << result.output;
+  EXPECT_TRUE(has(result.output, "no layer is refused"));
+  EXPECT_EQ(names_in(dir.path()), (std::vector<std::string>{"chain.bin", "chain.xml"}));
+}
+
 TEST(NpuCompileTest, SaysThatTheCompilerCrashed) {
   const TempDir dir;
   const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));

@@ -115,6 +115,9 @@ void add_options(CLI::App& app, Arguments& arguments) {
   app.add_flag(
       "--raw", arguments.raw,
       "write the driver's bare ELF, without npucore's description and OpenVINO's metadata");
+  app.add_flag("--why", arguments.why,
+               "write nothing, and find the layer that the compiler refuses: compiles ever "
+               "different parts of the model");
   app.add_flag("--list-options", arguments.list_options,
                "show the properties that a compilation takes, and which ones the device's compiler "
                "does not know");

@@ -23,6 +23,7 @@ struct Arguments {
   bool list_options = false;
   std::vector<std::string> targets;  ///< platforms
   bool estimate = false;
+  bool why = false;
 
   std::filesystem::path output_path() const;
   /// All files to read.

@@ -17,6 +17,7 @@
 #include "model_info_file.hpp"
 #include "output_check.hpp"
 #include "targets.hpp"
+#include "why.hpp"
 
 namespace {
 
@@ -134,6 +135,7 @@ int main(int argc, char** argv) {
   log_to_stderr("npu-compile");
   return run_tool("npu-compile", [&] {
     if (arguments.list_options) return list_options(arguments);
+    if (arguments.why) return find_refused_layer(arguments);
     return arguments.is_for_targets() ? compile_for_targets(arguments) : run(arguments);
   });
 }

@@ -3,8 +3,6 @@
 #include <iomanip>
 #include <sstream>
 
-#include <npucore/compiler.hpp>
-
 #include "console.hpp"
 #include "deferred_signals.hpp"
 #include "describe.hpp"
@@ -23,15 +21,6 @@ fs::path output_for(const Arguments& arguments, const std::string& platform) {
     output.replace_extension("." + platform + ".blob");
   }
   return output;
-}
-
-npu::CompileTarget target_from(const Arguments& arguments, const std::string& platform) {
-  npu::CompileTarget target{platform, 0};
-  const auto tiles = arguments.named_properties.find("NPU_MAX_TILES");
-  if (tiles != arguments.named_properties.end()) {
-    target.tiles = static_cast<std::uint32_t>(std::stoul(tiles->second));
-  }
-  return target;
 }
 
 std::string describe(const std::string& platform, const npu::Model& model,
@@ -61,6 +50,15 @@ std::optional<fs::path> write(const Arguments& arguments, const npu::TargetBlob&
 }
 
 }  // namespace
+
+npu::CompileTarget target_from(const Arguments& arguments, const std::string& platform) {
+  npu::CompileTarget target{platform, 0};
+  const auto tiles = arguments.named_properties.find("NPU_MAX_TILES");
+  if (tiles != arguments.named_properties.end()) {
+    target.tiles = static_cast<std::uint32_t>(std::stoul(tiles->second));
+  }
+  return target;
+}
 
 int compile_for_targets(const Arguments& arguments) {
   const auto options = options_from(arguments);
