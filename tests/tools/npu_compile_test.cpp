@@ -355,6 +355,18 @@ test::ToolRun run_with_refusal(const std::string& layer, const std::string& word
   return test::run_tool("NPU_COMPILE", words, "SOFTNPU_REFUSE=" + layer + ' ');
 }
 
+TEST(NpuCompileTest, NamesTheLayersThatTheCompilerRefuses) {
+  const TempDir dir;
+  const auto model = write_chain(dir, 12);
+  for (const char* where : {"helper", "in-process"}) {
+    const auto result =
+        run_with_refusal("Relu", model.string() + " --device software -p NPUCORE_COMPILE=" + where);
+    EXPECT_EQ(result.code, 1);
+    EXPECT_TRUE(has(result.output, "the compiler refuses 12 of 24 layers: 'r0' (ReLU), 'r1' "));
+    EXPECT_TRUE(has(result.output, "'r9' (ReLU) and 2 more"));
+  }
+}
+
 TEST(NpuCompileTest, FindsTheFirstLayerThatTheCompilerRefusesWithoutNamingIt) {
   const TempDir dir;
   const std::string model = write_chain(dir, 12).string();

@@ -327,10 +327,18 @@ void Compilation::compile_in_driver() {
   source.what = "compiling " + model_title(model_);
   compiled_->stats.serialized_bytes = source.bytes.size();
   enter(CompilePhase::kCompiling);
-  const auto before_weights = [this] { enter(CompilePhase::kInitializing); };
-  compiled_->load(source, port_hints(), before_weights);
+  load_from(source);
   compiled_->stats.from =
       compiled_->stats.loaded_from_driver_cache ? LoadedFrom::kDriverCache : LoadedFrom::kCompiler;
+}
+
+void Compilation::load_from(const ze::GraphSource& model) try {
+  compiled_->load(model, port_hints(), [this] { enter(CompilePhase::kInitializing); });
+} catch (const Error& error) {
+  if (error.code() != ErrorCode::kCompileFailed) throw;
+  const auto place = place_on(compiled_->device);
+  throw with_refused_layers(error, ir::layer_names(model_),
+                            ze::supported_layers(*place.context, model));
 }
 
 HelperTask Compilation::helper_task() {

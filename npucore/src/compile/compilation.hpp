@@ -38,6 +38,7 @@ class Compilation {
   void load_made(ContentView made, const char* by);
   void compile_in_turn();
   void compile_in_driver();
+  void load_from(const ze::GraphSource& model);
   ir::SerializedModel serialize(ze::GraphSource& source);
   void compile_in_helper();
   HelperTask helper_task();

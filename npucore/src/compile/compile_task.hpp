@@ -2,10 +2,13 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <npucore/compiled_model.hpp>
+#include <npucore/error.hpp>
 
 #include "ir/serialize.hpp"
+#include "ir/support.hpp"
 #include "properties/compiler_options.hpp"
 
 namespace npu::internal {
@@ -18,6 +21,7 @@ struct CompileTask {
   std::uint64_t threshold_bytes = 0;  ///< weightless: smaller constants are copied
   std::string build_flags = {};
   std::uint64_t memory_limit_bytes = 0;  ///< 0: none
+  std::vector<ir::LayerName> layers = {};
 };
 
 /// "model 'x' (x.xml)"
@@ -30,5 +34,12 @@ bool choose_weightless(const Model& model, const Compiler& compiler, const Prope
 /// Prepares a model for a compiler in another process; the serializer goes into `stats`.
 CompileTask compile_task(const Model& model, const Compiler& compiler, const Properties& properties,
                          CompilerConfig config, LoadStats& stats);
+
+/// A compiler's refusal, with the layers that it refuses. `taken` has those that it takes, as
+/// "<name><name>"; empty if it does not tell.
+Error with_refused_layers(const Error& refusal, const std::vector<ir::LayerName>& layers,
+                          const std::string& taken);
+/// Splits "<a><b>": names may have any character but these two.
+std::vector<std::string> split_names(const std::string& list);
 
 }  // namespace npu::internal

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include <npucore/error.hpp>
-
 namespace npu::internal {
 namespace {
 
@@ -70,13 +68,27 @@ HelperResult HelperClient::compile(const HelperTask& task,
     } else if (message.kind == "unavailable") {
       throw HelperUnavailable(message.text("what"));
     } else if (message.kind == "error") {
-      throw_what_it_said(message);
+      throw error_in(message);
+    } else if (message.kind == "refused") {
+      throw refusal(message, task);
     } else if (message.kind == "done") {
       link_.end();  // frees its memory early
       return {ContentView::of_sealed(std::move(message.contents["blob"])),
               message.number("serialized_bytes"), message.number("compile_ns"),
               message.number("from_driver_cache") != 0};
     }
+  }
+}
+
+/// The compiler's refusal, with the layers that it refuses: the helper asks for them next, which
+/// may end it.
+Error HelperClient::refusal(const Message& refused, const HelperTask& task) {
+  const Error error = error_in(refused);
+  try {
+    return with_refused_layers(error, task.layers, link_.next(task.title).text("names"));
+  } catch (const Error& failure) {
+    if (failure.code() == ErrorCode::kCancelled) throw;
+    return error;
   }
 }
 

@@ -42,6 +42,8 @@ class HelperClient {
   HelperResult compile(const HelperTask& task, const std::function<void()>& on_compiling);
 
  private:
+  Error refusal(const Message& refused, const HelperTask& task);
+
   HelperLink link_;
   bool sent_ = false;  ///< the task
 };

@@ -10,8 +10,6 @@
 #include <span>
 #include <utility>
 
-#include <npucore/error.hpp>
-
 #include "base/log.hpp"
 #include "base/text.hpp"
 
@@ -58,11 +56,11 @@ HelperLink::Deadline compile_deadline(const Properties& properties) {
   return std::chrono::steady_clock::now() + most;
 }
 
-void throw_what_it_said(const Message& message) {
+Error error_in(const Message& message) {
   const std::string what = message.text("what");
-  throw Error(code_from(message.text("code")),
-              what.empty() ? "the helper process that compiles failed and did not say why" : what,
-              message.text("driver_log"));
+  return {code_from(message.text("code")),
+          what.empty() ? "the helper process that compiles failed and did not say why" : what,
+          message.text("driver_log")};
 }
 
 HelperLink::HelperLink(HelperProgram program, Cancellation* cancellation, Deadline deadline) try

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <npucore/error.hpp>
 #include <npucore/properties.hpp>
 
 #include "cancellation.hpp"
@@ -81,7 +82,7 @@ class HelperLink {
 /// The time by which a compilation that starts now must be done.
 HelperLink::Deadline compile_deadline(const Properties& properties);
 
-/// Throws the error that an "error" message carries.
-[[noreturn]] void throw_what_it_said(const Message& message);
+/// The error that an "error" message carries.
+Error error_in(const Message& message);
 
 }  // namespace npu::internal

@@ -70,6 +70,21 @@ ze::GraphSource source_of(const Message& message, const ir::SerializedModel& ser
   return source;
 }
 
+Message error_message(const char* kind, ErrorCode code, const char* what, const std::string& log) {
+  return {kind, {{"code", to_string(code)}, {"what", what}, {"driver_log", log}}};
+}
+
+/// Tells a refusal before it asks for the layers that are taken, which may crash the compiler.
+ze::Graph compile(const ze::DeviceContext& context, const ze::GraphSource& source,
+                  HelperLine& line) try {
+  return {context, source};
+} catch (const Error& error) {
+  if (error.code() != ErrorCode::kCompileFailed) throw;
+  line.send(error_message("refused", error.code(), error.what(), error.driver_log()));
+  line.send({"layers", {{"names", ze::supported_layers(context, source)}}});
+  ::_exit(0);
+}
+
 [[noreturn]] void compile_and_end(const Device& device, Message request, HelperLine& line) {
   limit_memory(request.number("memory_limit"));
   const Task task(request);
@@ -78,7 +93,7 @@ ze::GraphSource source_of(const Message& message, const ir::SerializedModel& ser
   line.send({"compiling"});
   const auto start = std::chrono::steady_clock::now();
   const Place place = place_on(device);
-  const ze::Graph graph(*place.context, source);
+  const ze::Graph graph = compile(*place.context, source, line);
   const auto took = std::chrono::steady_clock::now() - start;
   std::vector<std::byte> copy;
   Message done{"done"};
@@ -89,10 +104,6 @@ ze::GraphSource source_of(const Message& message, const ir::SerializedModel& ser
   // No unwinding: a driver frees slowly what the process's end frees at once.
   line.send(done);
   ::_exit(0);
-}
-
-Message error_message(const char* kind, ErrorCode code, const char* what, const std::string& log) {
-  return {kind, {{"code", to_string(code)}, {"what", what}, {"driver_log", log}}};
 }
 
 /// `kind`: of the message that carries the exception.

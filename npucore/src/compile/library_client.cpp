@@ -76,18 +76,6 @@ std::vector<std::string> words_of(const std::string& line) {
   return all;
 }
 
-/// Splits "<a><b>": names may have any character but these two.
-std::vector<std::string> names_of(const std::string& list) {
-  std::vector<std::string> names;
-  for (std::size_t at = list.find('<'); at != list.npos; at = list.find('<', at)) {
-    const std::size_t end = list.find('>', at);
-    if (end == list.npos) break;
-    names.push_back(list.substr(at + 1, end - at - 1));
-    at = end;
-  }
-  return names;
-}
-
 }  // namespace
 
 std::string compiler_library(const Properties& properties) {
@@ -135,7 +123,7 @@ void LibraryClient::make_compiler(const LibraryTarget& target) {
   facts_.options = words_of(compiler.text("options"));
 }
 
-Message LibraryClient::ask(Message request, const std::string& task) {
+Message LibraryClient::answer_to(Message request, const std::string& task) {
   if (!takes_files_) {
     put_into_texts(request);
   }
@@ -143,9 +131,26 @@ Message LibraryClient::ask(Message request, const std::string& task) {
   Message answer = link_.next(task);
   if (answer.kind == "error") {
     answer.texts["what"] = text("compiling ", task, ": ", answer.text("what"));
-    throw_what_it_said(answer);
   }
   return answer;
+}
+
+Message LibraryClient::ask(Message request, const std::string& task) {
+  Message answer = answer_to(std::move(request), task);
+  if (answer.kind == "error") throw error_in(answer);
+  return answer;
+}
+
+/// The compiler's refusal, with the layers that it refuses if it tells.
+Error LibraryClient::refusal(const Message& answer, const CompileTask& task) {
+  const Error error = error_in(answer);
+  if (error.code() != ErrorCode::kCompileFailed) return error;
+  try {
+    return with_refused_layers(error, task.layers, query(task));
+  } catch (const Error& failure) {
+    if (failure.code() == ErrorCode::kCancelled) throw;
+    return error;
+  }
 }
 
 std::optional<bool> LibraryClient::takes(const char* option, const char* value) {
@@ -183,7 +188,8 @@ Message LibraryClient::request_of(const char* kind, const CompileTask& task,
 
 LibraryResult LibraryClient::compile(const CompileTask& task) {
   LibraryResult result;
-  Message done = ask(request_of("compile", task, result.serialized_bytes), task.title);
+  Message done = answer_to(request_of("compile", task, result.serialized_bytes), task.title);
+  if (done.kind == "error") throw refusal(done, task);
   result.compile_ns = done.number("compile_ns");
   if (takes_files_) {
     result.blob = ContentView::of_sealed(std::move(done.contents["blob"]));
@@ -194,9 +200,9 @@ LibraryResult LibraryClient::compile(const CompileTask& task) {
   return result;
 }
 
-std::vector<std::string> LibraryClient::query(const CompileTask& task) {
+std::string LibraryClient::query(const CompileTask& task) {
   std::uint64_t serialized_bytes = 0;
-  return names_of(ask(request_of("query", task, serialized_bytes), task.title).text("names"));
+  return ask(request_of("query", task, serialized_bytes), task.title).text("names");
 }
 
 Compiler compiler_of(LibraryClient& library) {

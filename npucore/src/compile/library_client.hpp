@@ -59,15 +59,18 @@ class LibraryClient {
   /// Throws the compiler's error, Error(kCancelled), Error(kTimeout), or Error(kCompileFailed) if
   /// the process ended.
   LibraryResult compile(const CompileTask& task);
-  /// The names of the layers that the target runs.
-  std::vector<std::string> query(const CompileTask& task);
+  /// The layers that the target runs, as "<name><name>".
+  std::string query(const CompileTask& task);
   /// The compiler's output, if that is not echoed.
   const std::string& printed() { return link_.printed(); }
 
  private:
   void open(const std::string& library);
   void make_compiler(const LibraryTarget& target);
+  /// May be an error, which ask() throws.
+  Message answer_to(Message request, const std::string& task);
   Message ask(Message request, const std::string& task);
+  Error refusal(const Message& answer, const CompileTask& task);
   Message request_of(const char* kind, const CompileTask& task, std::uint64_t& serialized_bytes);
 
   HelperLink link_;

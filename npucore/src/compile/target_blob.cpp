@@ -11,7 +11,6 @@
 #include "ir/blob_container.hpp"
 #include "ir/elf_outputs.hpp"
 #include "ir/states.hpp"
-#include "ir/support.hpp"
 #include "ze/npu_device.hpp"
 #include "ze/platforms.hpp"
 
@@ -102,10 +101,10 @@ class TargetCompilation {
   std::vector<LayerSupport> query() {
     LoadStats stats;
     const CompileTask task = compile_task(model_, compiler_, properties_, config_, stats);
-    const auto names = library_.query(task);
+    const auto names = split_names(library_.query(task));
     const std::unordered_set<std::string> runs(names.begin(), names.end());
     std::vector<LayerSupport> layers;
-    for (auto& [name, type] : ir::layer_names(model_)) {
+    for (const auto& [name, type] : task.layers) {
       layers.push_back({name, type, runs.count(name) != 0});
     }
     return layers;

@@ -111,9 +111,7 @@ ze_graph_flags_t flags_of(const GraphSource& source) {
   return flags;
 }
 
-}  // namespace
-
-Graph::Graph(const DeviceContext& device, const GraphSource& source) : device_(&device) {
+ze_graph_desc_2_t desc_of(const GraphSource& source) {
   const bool is_model = source.format == GraphSource::Format::kModel;
   ze_graph_desc_2_t desc = {};
   desc.stype = ZE_STRUCTURE_TYPE_GRAPH_DESC_2;
@@ -122,6 +120,13 @@ Graph::Graph(const DeviceContext& device, const GraphSource& source) : device_(&
   desc.pInput = reinterpret_cast<const std::uint8_t*>(source.bytes.data());
   desc.pBuildFlags = is_model ? source.build_flags.c_str() : nullptr;
   desc.flags = flags_of(source);
+  return desc;
+}
+
+}  // namespace
+
+Graph::Graph(const DeviceContext& device, const GraphSource& source) : device_(&device) {
+  ze_graph_desc_2_t desc = desc_of(source);
   ze_graph_input_hash_t hash = {ZE_STRUCTURE_TYPE_GRAPH_INPUT_HASH, nullptr,
                                 source.input_hash.value_or(0)};
   if (source.input_hash && device.graph.has(14)) {
@@ -221,6 +226,25 @@ std::span<const std::byte> Graph::native_binary(std::vector<std::byte>& copy) co
                                                     reinterpret_cast<std::uint8_t*>(copy.data())),
                  "pfnGetNativeBinary", "exporting a graph");
   return copy;
+}
+
+std::string supported_layers(const DeviceContext& device, const GraphSource& model) {
+  if (!device.graph.has(5)) return {};
+  ze_graph_desc_2_t desc = desc_of(model);
+  // A query takes the compiler's options only.
+  desc.pBuildFlags += std::min(model.build_flags.find("--config"), model.build_flags.size());
+  ze_graph_query_network_handle_t made = nullptr;
+  const ze_result_t result =
+      device.graph->pfnQueryNetworkCreate2(device.context.get(), device.npu.device, &desc, &made);
+  const NetworkQuery query(*device.graph, made);
+  std::size_t size = 0;
+  const auto read = [&](char* names) {
+    return device.graph->pfnQueryNetworkGetSupportedLayers(query.get(), &size, names) ==
+           ZE_RESULT_SUCCESS;
+  };
+  if (result != ZE_RESULT_SUCCESS || !read(nullptr)) return {};
+  std::string names(size, '\0');
+  return read(names.data()) ? names : std::string();
 }
 
 }  // namespace npu::ze

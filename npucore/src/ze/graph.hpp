@@ -63,4 +63,8 @@ class Graph {
   mutable std::mutex arguments_mutex_;  // guards the graph's argument values in the driver
 };
 
+/// The layers of a model that the driver's compiler takes, as "<name><name>". Empty if the driver
+/// does not tell, or fails.
+std::string supported_layers(const DeviceContext& device, const GraphSource& model);
+
 }  // namespace npu::ze

@@ -48,6 +48,8 @@ using GraphHandle =
     Handle<ze_graph_handle_t, ze_graph_dditable_ext_t, &ze_graph_dditable_ext_t::pfnDestroy>;
 using BuildLog = Handle<ze_graph_build_log_handle_t, ze_graph_dditable_ext_t,
                         &ze_graph_dditable_ext_t::pfnBuildLogDestroy>;
+using NetworkQuery = Handle<ze_graph_query_network_handle_t, ze_graph_dditable_ext_t,
+                            &ze_graph_dditable_ext_t::pfnQueryNetworkDestroy>;
 using ProfilingPool = Handle<ze_graph_profiling_pool_handle_t, ze_graph_profiling_dditable_ext_t,
                              &ze_graph_profiling_dditable_ext_t::pfnProfilingPoolDestroy>;
 using ProfilingQuery = Handle<ze_graph_profiling_query_handle_t, ze_graph_profiling_dditable_ext_t,

@@ -152,6 +152,28 @@ TEST_F(Helpers, LeaveTheCompilersWordsInTheError) {
   expect_error(ErrorCode::kCompileFailed, "MODULE_BUILD_FAILURE", [&] { start().get(); });
 }
 
+TEST_F(Helpers, NameTheLayersThatTheirCompilerRefuses) {
+  const Variable refused("SOFTNPU_REFUSE", "positive");
+  expect_error(ErrorCode::kCompileFailed,
+               "Bad optional access]; the compiler refuses 1 of 3 layers: 'positive' (ReLU)",
+               [&] { start().get(); });
+}
+
+TEST_F(Helpers, SayWhereToSearchForALayerThatTheirCompilerDoesNotName) {
+  const Variable refused("SOFTNPU_REFUSE", "quietly:positive");
+  expect_error(ErrorCode::kCompileFailed, "npu-compile --why finds it", [&] { start().get(); });
+}
+
+TEST_F(Helpers, ThatEndWhileTheyAskForLayersHaveToldTheRefusal) {
+  const Variable refused("SOFTNPU_REFUSE", "positive");
+  for (const char* harm : {"ABORT", "HANG", "OUT_OF_HOST_MEMORY"}) {
+    const Variable fault("SOFTNPU_FAULT", std::string("pfnQueryNetworkCreate2:") + harm + "@1");
+    CompileOptions options;
+    options.properties.set(property::compile_timeout, 2);
+    expect_error(ErrorCode::kCompileFailed, "Bad optional access", [&] { start(options).get(); });
+  }
+}
+
 TEST_F(Helpers, ThatAbortAreOneErrorWithTheirLastWords) {
   {
     const Variable fault("SOFTNPU_FAULT", "pfnCreate3:ABORT@1");

@@ -39,13 +39,16 @@ CompileOptions of_type(const char* type,
   return options;
 }
 
-/// A fault that helper processes inherit.
-class Fault {
+/// A variable that helper processes inherit.
+class Variable {
  public:
-  explicit Fault(const char* what) { ::setenv("SOFTNPU_FAULT", what, 1); }
-  Fault(const Fault&) = delete;
-  Fault& operator=(const Fault&) = delete;
-  ~Fault() { ::unsetenv("SOFTNPU_FAULT"); }
+  Variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+  ~Variable() { ::unsetenv(name_); }
+
+ private:
+  const char* const name_;
 };
 
 bool no_child_left() {
@@ -144,6 +147,21 @@ TEST_F(Libraries, TellWhichLayersTheTargetRuns) {
                           [](const LayerSupport& layer) { return layer.type == "ReLU"; }));
 }
 
+TEST_F(Libraries, NameTheLayersThatTheyRefuse) {
+  const Variable refused("SOFTNPU_REFUSE", "positive");
+  constexpr const char* kNamed = "the compiler refuses 1 of 3 layers: 'positive' (ReLU)";
+  expect_error(ErrorCode::kCompileFailed, kNamed,
+               [&] { compile_for(target_, model_, with_library()); });
+  expect_error(ErrorCode::kCompileFailed, kNamed,
+               [&] { CompiledModel::compile(device_, model_, of_type("PLUGIN")); });
+  for (const auto& layer : query_supported(target_, model_, with_library())) {
+    EXPECT_EQ(layer.supported, layer.name != "positive") << layer.name;
+  }
+  const Variable fault("SOFTNPU_FAULT", "vclQueryNetworkCreate:ABORT@1");
+  expect_error(ErrorCode::kCompileFailed, "vclExecutableCreate: INVALID_ARGUMENT",
+               [&] { compile_for(target_, model_, with_library()); });
+}
+
 TEST_F(Libraries, CompileForADeviceWherePluginIsAsked) {
   for (const char* type : {"PLUGIN", "PREFER_PLUGIN"}) {
     const auto compiled = CompiledModel::compile(device_, model_, of_type(type));
@@ -217,7 +235,7 @@ TEST_P(BrokenLibraries, AreOneErrorAndLeaveNothing) {
     GTEST_SKIP() << "a sanitizer's shadow memory is over any limit";
   }
 #endif
-  const Fault fault(GetParam().fault);
+  const Variable fault("SOFTNPU_FAULT", GetParam().fault);
   CompileOptions options = with_library();
   if (GetParam().code == ErrorCode::kTimeout) {
     options.properties.set(property::compile_timeout, 2);
@@ -292,7 +310,7 @@ TEST_F(Libraries, AreNoFifos) {
 }
 
 TEST_F(Libraries, AreEndedByACancelAtAnyMoment) {
-  const Fault fault("vclExecutableCreate:HANG@1");
+  const Variable fault("SOFTNPU_FAULT", "vclExecutableCreate:HANG@1");
   for (int i = 0; i < 20; ++i) {
     CompileJob job = compile_async(device_, model_, of_type("PLUGIN"));
     std::this_thread::sleep_for(i * 3ms);
