@@ -408,24 +408,33 @@ void Stream::find_memory(FrameInput& input) {
 }
 
 BoundPlanes Stream::bind_or_copy(FrameInput& input, std::shared_ptr<Graph>& graph) {
-  if (const CopyCause cause = too_many_sizes(input); cause != CopyCause::kNone) {
-    return scale(input, cause, graph);
+  const bool may_be_bound = input.may_be_bound();
+  npu::FrameLayout layout = may_be_bound ? input.layout() : input.layout_of_copy();
+  std::shared_ptr<Graph> known = opened_->source().find(layout);
+  if (!known) {
+    const CopyCause cause = too_many_sizes(input, layout);
+    if (cause != CopyCause::kNone) return scale(input, cause, graph);
   }
-  if (!input.may_be_bound()) {
-    note_layout(input.layout_of_copy(), false);
-  } else {
-    note_layout(input.layout(), true);
-    graph = graph_for(input.layout());
+  note_layout(layout, may_be_bound);
+  if (may_be_bound) {
+    graph = graph_for(layout, std::move(known));
     if (!graph) return {};
     if (std::optional<BoundPlanes> bound = input.bind(*graph)) return std::move(*bound);
+    layout = input.layout_of_copy();
+    known = opened_->source().find(layout);
   }
   check_copy(input.cause(), input.detail());
-  graph = graph_for(input.layout_of_copy());
+  graph = graph_for(layout, std::move(known));
   return graph ? input.copy(*graph) : BoundPlanes{};
 }
 
 std::shared_ptr<Graph> Stream::graph_for(const npu::FrameLayout& layout) {
-  if (auto graph = opened_->source().find(layout)) return graph_ = std::move(graph);
+  return graph_for(layout, opened_->source().find(layout));
+}
+
+std::shared_ptr<Graph> Stream::graph_for(const npu::FrameLayout& layout,
+                                         std::shared_ptr<Graph> known) {
+  if (known) return graph_ = std::move(known);
   if (compiling_ && !compiling_->serves(layout)) {
     compiling_.reset();
   }

@@ -101,7 +101,6 @@ class Stream {
                                             BoundPlanes planes, const InferredRegion* region);
   void find_memory(FrameInput& input);
   BoundPlanes bind_or_copy(FrameInput& input, std::shared_ptr<Graph>& graph);
-  CopyCause too_many_sizes(const FrameInput& input);
   CopyCause too_many_sizes(const FrameInput& input, const npu::FrameLayout& layout);
   bool may_scale();
   BoundPlanes scale(FrameInput& input, CopyCause cause, std::shared_ptr<Graph>& graph);
@@ -114,6 +113,8 @@ class Stream {
   RegionTarget region_target();
   void compile_ahead(const npu::FrameLayout& layout);
   std::shared_ptr<Graph> graph_for(const npu::FrameLayout& layout);
+  /// `known`: the source's graph for the layout, null if it has none.
+  std::shared_ptr<Graph> graph_for(const npu::FrameLayout& layout, std::shared_ptr<Graph> known);
   bool may_wait() const;
   std::optional<Turns::Turn> take_turn();
   void check_copy(CopyCause cause, const std::string& detail) const;

@@ -119,15 +119,10 @@ RegionTarget Stream::region_target() {
 // ---- Many sizes
 
 /// The cause where a stream has all the graphs for sizes of crops, or of frames, that it may have,
-/// and would need another one. With zero-copy=require each size gets a graph.
-CopyCause Stream::too_many_sizes(const FrameInput& input) {
-  if (live_.zero_copy_required) return CopyCause::kNone;
-  if (input.may_be_bound()) return too_many_sizes(input, input.layout());
-  return too_many_sizes(input, input.layout_of_copy());
-}
-
+/// and would need another one for this layout, which has none. With zero-copy=require each size
+/// gets a graph.
 CopyCause Stream::too_many_sizes(const FrameInput& input, const npu::FrameLayout& layout) {
-  if (opened_->source().find(layout)) return CopyCause::kNone;
+  if (live_.zero_copy_required) return CopyCause::kNone;
   auto& known = input.is_cropped() ? crop_layouts_ : frame_layouts_;
   const npu::FrameLayout size = input.is_cropped() ? layout : without_padding(layout);
   if (std::find(known.begin(), known.end(), size) != known.end()) return CopyCause::kNone;
