@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "common/missing_answers.hpp"
 #include "common/refs.hpp"
 #include "graphs/settings.hpp"
 
@@ -158,8 +159,9 @@ class Stream {
   };
   Fed fed_;                                      // streaming thread
   bool told_lag_ = false, told_hunger_ = false;  // streaming thread
-  guint64 since_due_ = G_MAXUINT;  // streaming thread; frames since the last one that was due
-  ObjectPicker picker_;            // streaming thread
+  guint64 since_due_ = G_MAXUINT;   // streaming thread; frames since the last one that was due
+  ObjectPicker picker_;             // streaming thread
+  MissingAnswers missing_answers_;  // streaming thread; with roi-list
   // With a graph; streaming thread:
   std::vector<npu::FrameLayout> crop_layouts_, frame_layouts_;
   GstSegment segment_;                                            // streaming thread

@@ -29,6 +29,7 @@ gsize bytes_of(const PixelRect& region, npu::PixelFormat format) {
 
 /// A frame without objects does not use the device, so it is never dropped.
 GstFlowReturn Stream::infer_objects(BufferRef buffer, guint64 came_ns) {
+  missing_answers_.look_for_lost(pads_.element, buffer.get());
   try {
     const FrameDescription frame = describe_frame(format_->info, buffer.get());
     const ObjectPicker::Picked picked = picker_.pick(

@@ -84,6 +84,14 @@ inline Owned<GstBuffer> frame_with(const std::vector<HandMadeTensor>& tensors,
   return buffer;
 }
 
+/// Leaves an inference as an element does that drops what depends on the frame's size.
+inline void lose_inference(GstBuffer* buffer, bool was_decoded) {
+  GstNpuInferenceMeta* meta = gst_buffer_add_npu_inference_meta(buffer, "net.xml");
+  meta->is_decoded = was_decoded;
+  gst_buffer_keep_npu_inference_origin(buffer, meta);
+  gst_buffer_remove_meta(buffer, &meta->meta);
+}
+
 /// A folder that goes with the test, in plain strings.
 class TempFolder {
  public:

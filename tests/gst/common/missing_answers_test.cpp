@@ -15,13 +15,9 @@ using gstnpu_test::Owned;
 
 const char* const kCaps = "video/x-raw,format=NV12,width=64,height=32,framerate=10/1";
 
-/// As an element leaves it that drops what depends on the frame's size.
 Owned<GstBuffer> changed_frame(bool is_decoded) {
   Owned<GstBuffer> frame = frame_with({gstnpu_test::yolo_tensor({{8, 8, 4, 4, 0.9F}})});
-  GstNpuInferenceMeta* meta = gst_buffer_add_npu_inference_meta(frame.get(), "net.xml");
-  meta->is_decoded = is_decoded;
-  gst_buffer_keep_npu_inference_origin(frame.get(), meta);
-  gst_buffer_remove_meta(frame.get(), &meta->meta);
+  gstnpu_test::lose_inference(frame.get(), is_decoded);
   return frame;
 }
 

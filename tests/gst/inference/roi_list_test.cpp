@@ -13,6 +13,7 @@
 #include <npucore/npucore.hpp>
 
 #include "element_harness.hpp"
+#include "hand_made_frames.hpp"
 
 namespace gstnpu::test {
 namespace {
@@ -488,6 +489,19 @@ TEST_F(RoiList, AddsToWhatAModelBeforeHasLeft) {
 }
 
 // ---- Hostile and unwanted objects
+
+// Those behind tell of it, too.
+TEST_F(RoiList, TellsOnceThatTheAnswerOfTheModelBeforeIsLost) {
+  ElementHarness harness("npuinfer", configured(), caps_of("RGB", 120, 100));
+  for (guint i = 0; i < 2; ++i) {
+    BufferRef frame = ramp_with("RGB", {{10, 10, 30, 30}}, i);
+    gstnpu_test::attach(frame.get(), gstnpu_test::yolo_tensor({{8, 8, 4, 4, 0.9F}}));
+    gstnpu_test::lose_inference(frame.get(), true);
+    ASSERT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+    EXPECT_TRUE(gst_npu_buffer_has_lost_answer(harness.pull().get()));
+  }
+  EXPECT_TRUE(has(harness.only_message(GST_MESSAGE_WARNING), "Put npuinfer in front"));
+}
 
 TEST_F(RoiList, SkipsAndCountsObjectsThatCannotBe) {
   ElementHarness harness("npuinfer", configured(), caps_of("NV12", 120, 100));
