@@ -141,7 +141,7 @@ void Count::tell(const FrameCounts::Event& event, GstClockTime pts) {
 
 void Count::process(GstBuffer* buffer, const GstSegment& segment) {
   const double seconds = clock_.time_of(buffer, segment, active_.max_age_ms / 1e3);
-  missing_answers_.look_at(element(), buffer);
+  missing_answers_.look_at(element(), buffer, frame());
   FrameAnswer answer = take_answer(buffer, frame());
   take_sightings(answer);
   tell_that_nothing_is_identified();

@@ -94,7 +94,7 @@ void TensorDec::process(GstBuffer* buffer, const GstSegment&) {
     is_proven_ = false;
     decoder_.configure(tried_);
   }
-  missing_answers_.look_for_lost(element(), buffer);  // of a nputensordec in front
+  missing_answers_.look_for_lost(element(), buffer, frame());  // of a nputensordec in front
   const Decoded decoded = decode_by_good_settings(buffer);
   GST_LOG_OBJECT(element(), "%" GST_TIME_FORMAT ": %d detections",
                  GST_TIME_ARGS(GST_BUFFER_PTS(buffer)),

@@ -68,7 +68,7 @@ void Track::process(GstBuffer* buffer, const GstSegment& segment) {
     active_ = *settings;
     tracker_.configure(active_);
   }
-  missing_answers_.look_at(element(), buffer);
+  missing_answers_.look_at(element(), buffer, frame());
   const double seconds = clock_.time_of(buffer, segment, active_.max_age_ms / 1e3);
   const TrackedFrame done = tracker_.track(buffer, seconds, frame());
   GST_LOG_OBJECT(element(), "%.6f s: %zu objects, %zu identified, %zu predicted", seconds,

@@ -112,3 +112,13 @@ gboolean gst_npu_buffer_has_lost_answer(GstBuffer* buffer) {
   }
   return FALSE;
 }
+
+gboolean gst_npu_buffer_get_answer_size(GstBuffer* buffer, guint* width, guint* height) {
+  g_return_val_if_fail(GST_IS_BUFFER(buffer), FALSE);
+  const auto answer = gstnpu::answer_on(buffer);
+  if (!answer || answer->frame.width == 0) return FALSE;
+  if (!gstnpu::move_of_crop(buffer, answer->crop_x, answer->crop_y).is_identity()) return FALSE;
+  *width = answer->frame.width;
+  *height = answer->frame.height;
+  return TRUE;
+}

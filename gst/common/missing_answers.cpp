@@ -10,6 +10,12 @@
 namespace gstnpu {
 namespace {
 
+using npu::vision::FrameSize;
+
+std::string to_text(FrameSize size) {
+  return std::to_string(size.width) + "x" + std::to_string(size.height);
+}
+
 /// Whether an inference of the whole frame was not decoded. Tensors stay, whatever becomes of the
 /// frame, and so does what is known of their inference.
 bool has_undecoded(GstBuffer* buffer) {
@@ -34,8 +40,25 @@ bool has_nothing_but_an_inference_in_front(GstElement* element) {
 
 }  // namespace
 
-void MissingAnswers::look_for_lost(GstElement* element, GstBuffer* buffer) {
-  if (is_settled_ || !gst_npu_buffer_has_lost_answer(buffer)) return;
+void MissingAnswers::look_for_another_size(GstElement* element, GstBuffer* buffer,
+                                           FrameSize frame) {
+  FrameSize found;
+  if (!gst_npu_buffer_get_answer_size(buffer, &found.width, &found.height)) return;
+  if (found.width == frame.width && found.height == frame.height) return;
+  is_settled_ = true;
+  post_warning(element, "what was found in frames of " + to_text(found) +
+                            " is left out, because these are " + to_text(frame) +
+                            " by their caps: an element in front changes frames, or their caps "
+                            "alone, as capssetter does, and does not tell how. Put " +
+                            std::string(factory_of(element)) + " in front of that element");
+}
+
+void MissingAnswers::look_for_lost(GstElement* element, GstBuffer* buffer, Size frame) {
+  if (is_settled_) return;
+  if (frame) {
+    look_for_another_size(element, buffer, *frame);
+  }
+  if (!gst_npu_buffer_has_lost_answer(buffer)) return;
   is_settled_ = true;
   post_warning(element,
                "what nputensordec found is gone from the frames: an element behind it changes "
@@ -44,8 +67,8 @@ void MissingAnswers::look_for_lost(GstElement* element, GstBuffer* buffer) {
                    std::string(factory_of(element)) + " in front of that element");
 }
 
-void MissingAnswers::look_at(GstElement* element, GstBuffer* buffer) {
-  look_for_lost(element, buffer);
+void MissingAnswers::look_at(GstElement* element, GstBuffer* buffer, Size frame) {
+  look_for_lost(element, buffer, frame);
   if (is_settled_ || !has_undecoded(buffer)) return;
   is_settled_ = true;
   if (has_nothing_but_an_inference_in_front(element)) {

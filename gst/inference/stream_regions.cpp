@@ -29,9 +29,10 @@ gsize bytes_of(const PixelRect& region, npu::PixelFormat format) {
 
 /// A frame without objects does not use the device, so it is never dropped.
 GstFlowReturn Stream::infer_objects(BufferRef buffer, guint64 came_ns) {
-  missing_answers_.look_for_lost(pads_.element, buffer.get());
   try {
     const FrameDescription frame = describe_frame(format_->info, buffer.get());
+    missing_answers_.look_for_lost(pads_.element, buffer.get(),
+                                   npu::vision::FrameSize{frame.layout.width, frame.layout.height});
     const ObjectPicker::Picked picked = picker_.pick(
         find_objects(buffer.get(), frame.layout.width, frame.layout.height), live_.roi_interval);
     shared_.stats.count(&StatsReport::regions_refused, picked.refused);

@@ -183,6 +183,8 @@ typedef struct {
 GST_NPU_META_API gboolean gst_npu_buffer_has_answer (GstBuffer *buffer);
 /* Whether an element that changed the frame, and told nobody how, dropped its answer. */
 GST_NPU_META_API gboolean gst_npu_buffer_has_lost_answer (GstBuffer *buffer);
+/* Gives the size of the frame that the answer is for. FALSE also where it is not known, or a GstVideoCropMeta came since. */
+GST_NPU_META_API gboolean gst_npu_buffer_get_answer_size (GstBuffer *buffer, guint *width, guint *height);
 GST_NPU_META_API guint gst_npu_buffer_get_num_objects (GstBuffer *buffer);
 GST_NPU_META_API gboolean gst_npu_buffer_get_object (GstBuffer *buffer, guint index, GstNpuObject *object);
 /* These read of an object, or of the whole frame. */

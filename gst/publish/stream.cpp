@@ -110,7 +110,7 @@ void PublishStream::tell_drops() {
 }
 
 bool PublishStream::publish(GstBuffer* buffer) {
-  missing_answers_.look_for_lost(element_, buffer);
+  missing_answers_.look_for_lost(element_, buffer, frame_size_);
   const Publisher::Result result = publisher_->push(line_of(buffer));
   if (result == Publisher::Result::kDropped) {
     tell_drops();
