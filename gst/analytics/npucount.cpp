@@ -140,6 +140,9 @@ void Count::tell(const FrameCounts::Event& event, GstClockTime pts) {
 }
 
 void Count::process(GstBuffer* buffer, const GstSegment& segment) {
+  if (clock_.is_behind_cut(buffer, segment)) {
+    reset();
+  }
   const double seconds = clock_.time_of(buffer, segment, active_.max_age_ms / 1e3);
   missing_answers_.look_at(element(), buffer, frame());
   FrameAnswer answer = take_answer(buffer, frame());

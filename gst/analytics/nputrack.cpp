@@ -69,6 +69,9 @@ void Track::process(GstBuffer* buffer, const GstSegment& segment) {
     tracker_.configure(active_);
   }
   missing_answers_.look_at(element(), buffer, frame());
+  if (clock_.is_behind_cut(buffer, segment)) {
+    reset();
+  }
   const double seconds = clock_.time_of(buffer, segment, active_.max_age_ms / 1e3);
   const TrackedFrame done = tracker_.track(buffer, seconds, frame());
   GST_LOG_OBJECT(element(), "%.6f s: %zu objects, %zu identified, %zu predicted", seconds,

@@ -54,14 +54,18 @@ class FrameClock {
  public:
   void set_frame_seconds(double seconds) { frame_seconds_ = seconds; }
   void reset() { is_first_ = true; }
+  /// Whether a frame is not what follows the last one, and no event tells: the time of frames that
+  /// were lost does not go back.
+  bool is_behind_cut(GstBuffer* buffer, const GstSegment& segment) const {
+    if (is_first_ || !GST_BUFFER_IS_DISCONT(buffer) || !GST_BUFFER_PTS_IS_VALID(buffer)) {
+      return false;
+    }
+    return seconds_of(buffer, segment) < last_;
+  }
   /// Backwards, time goes on all the same.
   double time_of(GstBuffer* buffer, const GstSegment& segment, double patience) {
     const double next = is_first_ ? 0 : last_ + frame_seconds_;
-    double seconds = next;
-    if (GST_BUFFER_PTS_IS_VALID(buffer)) {
-      seconds = static_cast<double>(GST_BUFFER_PTS(buffer)) / GST_SECOND;
-      seconds = segment.rate < 0 ? -seconds : seconds;
-    }
+    double seconds = GST_BUFFER_PTS_IS_VALID(buffer) ? seconds_of(buffer, segment) : next;
     // Timestamps that stumble do not end tracks; those that begin anew do.
     if (!is_first_ && seconds < last_ && last_ - seconds <= patience) {
       seconds = last_;
@@ -71,6 +75,11 @@ class FrameClock {
   }
 
  private:
+  static double seconds_of(GstBuffer* buffer, const GstSegment& segment) {
+    const double seconds = static_cast<double>(GST_BUFFER_PTS(buffer)) / GST_SECOND;
+    return segment.rate < 0 ? -seconds : seconds;
+  }
+
   double frame_seconds_ = kUsualFrame;
   double last_ = 0;
   bool is_first_ = true;

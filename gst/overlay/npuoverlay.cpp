@@ -154,6 +154,9 @@ void Overlay::reset() {
 void Overlay::process(GstBuffer* buffer, const GstSegment& segment) {
   constexpr double kPatience = 1;                // seconds
   if (gst_buffer_get_size(buffer) == 0) return;  // a gap has no picture
+  if (clock_.is_behind_cut(buffer, segment)) {
+    reset();
+  }
   missing_answers_.look_at(element(), buffer, frame());
   painter_.paint(buffer, settings(), attaches_, clock_.time_of(buffer, segment, kPatience));
   const std::scoped_lock lock(mutex());

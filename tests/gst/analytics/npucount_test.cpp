@@ -213,6 +213,21 @@ TEST(NpuCount, AFlushForgetsWhoWasThere) {
   EXPECT_EQ(folder.read("out.jsonl").find(R"("forward":1)"), std::string::npos);
 }
 
+TEST(NpuCount, ACutForgetsWhoWasThere) {
+  ElementHarness harness("npucount places=" + quoted(kDoor), kCaps);
+  const auto inside = [&harness](Owned<GstBuffer> frame) {
+    EXPECT_EQ(harness.push(std::move(frame)), GST_FLOW_OK);
+    GstNpuZone zone = {};
+    EXPECT_TRUE(gst_npu_buffer_get_zone(harness.pull().get(), 0, &zone));
+    return zone.inside;
+  };
+  EXPECT_EQ(inside(frame_of(5, {{1, 300, 200}})), 1U);
+  EXPECT_EQ(inside(frame_of(6, {})), 1U);
+  Owned<GstBuffer> next = frame_of(3, {});
+  GST_BUFFER_FLAG_SET(next.get(), GST_BUFFER_FLAG_DISCONT);
+  EXPECT_EQ(inside(std::move(next)), 0U);
+}
+
 // Half as large, what stood still would have crossed the line.
 TEST(NpuCount, FramesOfAnotherSizeForgetWhoWasThere) {
   const TempFolder folder;

@@ -201,6 +201,21 @@ TEST(NpuTrack, EndsTracksWithAFlush) {
   EXPECT_EQ(track.still(1), 2);
 }
 
+// As of a cut. Lost frames are flagged, too, and a timestamp may stumble.
+TEST(NpuTrack, EndsTracksWhereFlaggedFramesGoBack) {
+  Tracked track;
+  const auto flagged = [&track](int index) {
+    Owned<GstBuffer> frame = inferred_frame(index, {{100, 100}});
+    GST_BUFFER_FLAG_SET(frame.get(), GST_BUFFER_FLAG_DISCONT);
+    return track.push(std::move(frame)).at(0).id;
+  };
+  EXPECT_EQ(flagged(8), 1);
+  EXPECT_EQ(track.still(9), 1);
+  EXPECT_EQ(flagged(12), 1);
+  EXPECT_EQ(track.still(11), 1);
+  EXPECT_EQ(flagged(5), 2);
+}
+
 TEST(NpuTrack, EndsTracksWithAnotherSegmentOnly) {
   Tracked track;
   track.send_segment(0);

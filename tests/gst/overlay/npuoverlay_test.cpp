@@ -240,6 +240,14 @@ TEST_F(NpuOverlay, FollowsNoWayOverAFlush) {
   EXPECT_EQ(red_at(drawn(frame_of_walk(9)), 100, 200), 128);
 }
 
+TEST_F(NpuOverlay, FollowsNoWayOverACut) {
+  g_object_set(harness_.element(), "trail-length", 2000, nullptr);
+  drawn(frame_of_walk(9));
+  BufferRef frame = frame_of_walk(0);
+  GST_BUFFER_FLAG_SET(frame.get(), GST_BUFFER_FLAG_DISCONT);
+  EXPECT_EQ(red_at(drawn(std::move(frame)), 100, 200), 128);
+}
+
 TEST_F(NpuOverlay, CountsTheFramesThatItDrewOn) {
   drawn(gray_frame(0));
   BufferRef frame = gray_frame(1);
