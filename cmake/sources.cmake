@@ -292,8 +292,10 @@ set(GSTNPU_OVERLAY_SOURCES
   gst/overlay/canvas.cpp
   gst/overlay/composition.cpp
   gst/overlay/drawing.cpp
+  gst/overlay/drawing_labels.cpp
   gst/overlay/drawing_maps.cpp
   gst/overlay/drawing_places.cpp
+  gst/overlay/label_layout.cpp
   gst/overlay/lettering.cpp
   gst/overlay/map_picture.cpp
   gst/overlay/mapped_frame.cpp

@@ -19,7 +19,6 @@ using npu::vision::OrientedBox;
 using npu::vision::Skeleton;
 
 constexpr double kLeastKeyPointConfidence = 0.3;
-constexpr guint8 kPaperOpacity = 220;
 constexpr guint8 kShadowOpacity = 110;
 
 constexpr std::size_t kManyKeyPoints = 30;  // bodies with more get small points
@@ -38,27 +37,6 @@ bool is_somewhere(const OrientedBox& box) {
 guint cell_at(int pixel, double start, double length, guint count) {
   const double place = (pixel + 0.5 - start) / length * count;
   return place > 0 ? static_cast<guint>(std::min(place, count - 1.0)) : 0;
-}
-
-/// Words about an object, the number apart because it changes with every frame.
-struct Words {
-  std::string name, number;
-};
-
-Words words_of(const FoundObject& region) {
-  Words words{region.label, region.confidence ? percent(*region.confidence) : ""};
-  for (const FoundClass& said : region.classes) {
-    if (said.label.empty()) continue;
-    words.name += words.name.empty() ? said.label : ": " + said.label;
-  }
-  if (region.identity) {
-    words.name += " #" + std::to_string(region.identity->id);
-  }
-  return words;
-}
-
-Color color_of(const FoundObject& region) {
-  return region.identity ? color_of_track(region.identity->id) : color_of_label(region.label);
 }
 
 struct EndSurface {
@@ -90,6 +68,8 @@ void Drawing::begin(FrameSize frame) {
   frame_ = frame;
   next_line_ = 0;
   lettering_.begin_frame();
+  layout_.begin(static_cast<int>(frame.width), static_cast<int>(frame.height));
+  tags_.clear();
   forget_sprites();
 }
 
@@ -173,7 +153,7 @@ int Drawing::to_pixel(double place, std::uint32_t limit) {
   return place > 0 ? static_cast<int>(std::lround(std::min(place, static_cast<double>(limit)))) : 0;
 }
 
-Drawing::Box Drawing::nowhere() const {
+Box Drawing::nowhere() const {
   return {static_cast<int>(frame_.width), static_cast<int>(frame_.height), 0, 0};
 }
 
@@ -295,45 +275,11 @@ int Drawing::add_text(std::string_view text, int x, int y, Color color) {
   return x + bitmap.width;
 }
 
-bool Drawing::add_label(const FoundObject& region) {
-  if (!look_.with_labels) return true;
-  const Words words = words_of(region);
-  if (words.name.empty() && words.number.empty()) return true;
-  const std::size_t left_out = lettering_.left_out();
-  const int height = line_height(words.name, words.number);
-  const Box box = box_of(region);
-  add_tag(words.name, words.number, box.left, box.top >= height ? box.top - height : box.top,
-          color_of(region));
-  return lettering_.left_out() == left_out;
+Color Drawing::color_of(const FoundObject& region) {
+  return region.identity ? color_of_track(region.identity->id) : color_of_label(region.label);
 }
 
-int Drawing::baseline(const std::string& name, const std::string& number) {
-  return std::max(lettering_.of(name).baseline, lettering_.of(number).baseline);
-}
-
-int Drawing::line_height(const std::string& name, const std::string& number) {
-  const auto below = [](const Bitmap& bitmap) { return bitmap.height - bitmap.baseline; };
-  return baseline(name, number) +
-         std::max(below(lettering_.of(name)), below(lettering_.of(number)));
-}
-
-/// Puts both texts on one baseline, whatever fonts their letters come from.
-void Drawing::add_tag(const std::string& name, const std::string& number, int x, int y,
-                      Color color) {
-  const int height = line_height(name, number);
-  if (height == 0) return;
-  const int margin = static_cast<int>(look_.text_height) / 4;
-  const int width = lettering_.of(name).width + lettering_.of(number).width + 2 * margin;
-  const int left = std::clamp(x, 0, std::max(static_cast<int>(frame_.width) - width, 0));
-  const int top = std::clamp(y, 0, std::max(static_cast<int>(frame_.height) - height, 0));
-  add_rectangle({left, top, left + width, top + height}, color, kPaperOpacity);
-  const Color ink = ink_on(color);
-  const int line = top + baseline(name, number);
-  const int end = add_text(name, left + margin, line - lettering_.of(name).baseline, ink);
-  add_text(number, end, line - lettering_.of(number).baseline, ink);
-}
-
-Drawing::Box Drawing::box_of(const FoundObject& region) const {
+Box Drawing::box_of(const FoundObject& region) const {
   return {to_pixel(region.x, frame_.width), to_pixel(region.y, frame_.height),
           to_pixel(region.x + region.width, frame_.width),
           to_pixel(region.y + region.height, frame_.height)};
@@ -348,6 +294,7 @@ void Drawing::add(const FoundObject& region) {
     add_turned(*region.oriented, color);
   } else {
     add_outline(box_of(region), color);
+    layout_.avoid_outline(box_of(region), static_cast<int>(look_.line_width));
   }
   if (!region.key_points.empty()) {
     add_key_points(
@@ -372,7 +319,9 @@ void Drawing::add_paper(std::string_view text, int y) {
   const Bitmap& bitmap = lettering_.of(text);
   if (bitmap.width == 0) return;
   const int margin = static_cast<int>(look_.text_height) / 4;
-  add_rectangle({0, y, bitmap.width + 2 * margin, y + bitmap.height}, {0, 0, 0}, 150);
+  const Box paper{0, y, bitmap.width + 2 * margin, y + bitmap.height};
+  add_rectangle(paper, {0, 0, 0}, 150);
+  layout_.avoid(paper);
   add_text(text, margin, y, {255, 255, 255});
 }
 

@@ -13,6 +13,7 @@
 
 #include "answers/frame_answer.hpp"
 
+#include "label_layout.hpp"
 #include "lettering.hpp"
 #include "map_picture.hpp"
 #include "sprite.hpp"
@@ -45,7 +46,8 @@ class Drawing {
   void begin(npu::vision::FrameSize frame);
   /// Adds a region without its label.
   void add(const FoundObject& region);
-  /// Returns whether the label is complete: new texts for each frame are limited.
+  /// Adds its label for draw_labels(). Returns whether that is complete: new texts for each frame
+  /// are limited.
   bool add_label(const FoundObject& region);
   /// Adds a trail that fades towards its start.
   void add_trail(guint64 id, const Trails::Trail& trail);
@@ -54,11 +56,16 @@ class Drawing {
   /// Adds lines at the frame's top left: the map's largest classes in their colors, with their
   /// shares.
   void add_legend(const ColoredMap& map);
-  /// Add zones and lines of npucount, and later, on top, their counts.
+  /// Add zones and lines of npucount, and their counts for draw_labels().
   void add_zone(const FrameCounts::Zone& zone);
   void add_count_line(const FrameCounts::Line& line);
   void add_zone_tag(const FrameCounts::Zone& zone);
   void add_line_tag(const FrameCounts::Line& line);
+  /// Adds all labels where they cover as little as can be of the lines of text, the outlines of
+  /// objects and each other that were added before. Those added first have the first choice.
+  void draw_labels();
+  /// The next frame does not follow the last one.
+  void forget_labels() { layout_.forget(); }
   /// Adds lines of text at the frame's top left.
   void add_line(std::string_view text);
   /// Adds a line of text at the frame's bottom left.
@@ -70,8 +77,10 @@ class Drawing {
   void forget_sprites();
 
  private:
-  struct Box {
-    int left, top, right, bottom;  // pixels
+  /// A name and a number on colored paper.
+  struct Tag {
+    std::string name, number;
+    Color color;
   };
 
   void add_rectangle(const Box& box, Color color, guint8 opacity);
@@ -89,11 +98,13 @@ class Drawing {
   /// Adds smooth lines and areas around a box; `draw` gets frame pixels.
   void add_lines(const Box& around, Color color, guint8 opacity,
                  const std::function<void(cairo_t*)>& draw);
-  /// Adds a name and a number on colored paper, moved inside the frame.
-  void add_tag(const std::string& name, const std::string& number, int x, int y, Color color);
+  static Color color_of(const FoundObject& region);
+  Label label_of(const Tag& tag, const Box& owner);
+  void add_tag(Tag tag, Label label);
+  void draw_tag(const Tag& tag, const Box& place);
   void add_paper(std::string_view text, int y);
-  int baseline(const std::string& name, const std::string& number);
-  int line_height(const std::string& name, const std::string& number);
+  int baseline(const Tag& tag);
+  int line_height(const Tag& tag);
   npu::vision::FramePoint in_pixels(const npu::vision::FramePoint& point) const;
   Box around(std::span<const npu::vision::FramePoint> points) const;
   void add_edges(std::span<const npu::vision::FramePoint> points, Color color);
@@ -107,6 +118,8 @@ class Drawing {
   std::vector<Sprite> sprites_;
   std::deque<std::vector<guint8>> coverages_;  // this frame's, and spare ones
   std::size_t coverages_used_ = 0;
+  LabelLayout layout_;
+  std::vector<Tag> tags_;          // of its labels
   std::vector<Color> map_colors_;  // colors of the last map
   int next_line_ = 0;              // y of the next line of text
 };

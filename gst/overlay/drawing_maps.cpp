@@ -40,8 +40,10 @@ void Drawing::add_legend(const ColoredMap& map) {
   if (!look_.with_labels) return;
   std::vector<MapClass> shown = map.classes;
   const int room = static_cast<int>(frame_.height) / 2 - next_line_;
-  const int line =
-      shown.empty() ? 0 : line_height(shown.front().label, percent(shown.front().share));
+  const auto tag_of = [](const MapClass& one) {
+    return Tag{one.label, percent(one.share), one.color};
+  };
+  const int line = shown.empty() ? 0 : line_height(tag_of(shown.front()));
   const int lines = line > 0 ? room / line : 0;
   shown.resize(std::min({shown.size(), kMost, static_cast<std::size_t>(std::max(lines, 1))}));
   std::erase_if(shown, [](const MapClass& one) { return one.share < kLeastShare; });
@@ -49,9 +51,12 @@ void Drawing::add_legend(const ColoredMap& map) {
             [](const MapClass& a, const MapClass& b) { return a.id < b.id; });
   for (const MapClass& one : shown) {
     if (next_line_ >= static_cast<int>(frame_.height)) return;
-    const std::string share = percent(one.share);
-    add_tag(one.label, share, 0, next_line_, one.color);
-    next_line_ += line_height(one.label, share);
+    const Tag tag = tag_of(one);
+    const Label label = label_of(tag, {});
+    const Box place{0, next_line_, label.width, next_line_ + label.height};
+    draw_tag(tag, place);
+    layout_.avoid(place);
+    next_line_ += label.height;
   }
 }
 

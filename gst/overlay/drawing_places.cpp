@@ -21,7 +21,7 @@ npu::vision::FramePoint Drawing::in_pixels(const npu::vision::FramePoint& point)
   return {point.x * frame_.width, point.y * frame_.height};
 }
 
-Drawing::Box Drawing::around(std::span<const npu::vision::FramePoint> points) const {
+Box Drawing::around(std::span<const npu::vision::FramePoint> points) const {
   Box box = nowhere();
   for (const auto& point : points) {
     widen(&box, point.x * frame_.width, point.y * frame_.height);
@@ -94,29 +94,6 @@ void Drawing::add_count_line(const FrameCounts::Line& line) {
     for (const auto& end : {from, to}) add_circle(cairo, end.x, end.y, 1.5 * look_.line_width);
     cairo_fill(cairo);
   });
-}
-
-void Drawing::add_zone_tag(const FrameCounts::Zone& zone) {
-  if (zone.points.size() < 3) return;
-  const Box box = around(zone.points);
-  // Inside the zone: labels of objects stand above their boxes.
-  const int y = std::max(box.top, 0) + static_cast<int>(look_.line_width);
-  add_tag(zone.name + ":",
-          " " + std::to_string(zone.inside.size()) + " inside, " + std::to_string(zone.entered) +
-              " in, " + std::to_string(zone.left) + " out",
-          box.left + static_cast<int>(look_.line_width), y, color_of_label(zone.name));
-}
-
-void Drawing::add_line_tag(const FrameCounts::Line& line) {
-  if (line.points.size() != 2) return;
-  const auto [x, y] = in_pixels(
-      {(line.points[0].x + line.points[1].x) / 2, (line.points[0].y + line.points[1].y) / 2});
-  const int margin = 2 * static_cast<int>(look_.line_width);
-  add_tag(
-      line.name + ":",
-      " " + std::to_string(line.forward) + " forward, " + std::to_string(line.backward) + " back",
-      to_pixel(x, frame_.width) + margin, to_pixel(y, frame_.height) + margin,
-      color_of_label(line.name));
 }
 
 }  // namespace gstnpu

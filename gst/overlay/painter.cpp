@@ -102,9 +102,15 @@ void Painter::paint_places(const FrameCounts& counts, Target* target) {
   }
 }
 
-void Painter::paint_counts(const FrameCounts& counts, Target* target) {
+/// Counts stand still, so that they choose their places before the objects' labels.
+void Painter::paint_labels(std::span<const FoundObject> regions, const FrameCounts& counts,
+                           Target* target) {
   for (const FrameCounts::Zone& zone : counts.zones) drawing_->add_zone_tag(zone);
   for (const FrameCounts::Line& line : counts.lines) drawing_->add_line_tag(line);
+  for (const FoundObject& region : regions) {
+    stats_.labels_left_out += drawing_->add_label(region) ? 0 : 1;
+  }
+  drawing_->draw_labels();
   put_sprites(target);
 }
 
@@ -126,14 +132,10 @@ void Painter::paint_statistics(GstBuffer* buffer, std::span<const FoundObject> r
   put_sprites(target);
 }
 
-/// Draws the best object last, on top of the others, and labels on top of all objects.
+/// Draws the best object last, on top of the others.
 void Painter::paint_objects(std::span<const FoundObject> regions, Target* target) {
   for (auto region = regions.rbegin(); region != regions.rend(); ++region) {
     drawing_->add(*region);
-    put_sprites(target);
-  }
-  for (auto region = regions.rbegin(); region != regions.rend(); ++region) {
-    stats_.labels_left_out += drawing_->add_label(*region) ? 0 : 1;
     put_sprites(target);
   }
 }
@@ -152,7 +154,6 @@ void Painter::paint(GstBuffer* buffer, const Look& look, bool attaches, double s
   paint_places(counts, &target);
   paint_trails(regions, seconds, &target);
   paint_objects(regions, &target);
-  paint_counts(counts, &target);
   for (const FoundClass& said : answer->classes) {
     drawing_->add_line(line_of(said));
     put_sprites(&target);
@@ -161,6 +162,7 @@ void Painter::paint(GstBuffer* buffer, const Look& look, bool attaches, double s
   if (look.with_statistics) {
     paint_statistics(buffer, regions, &target);
   }
+  paint_labels(regions, counts, &target);
   if (composition_.empty()) return;
   composition_.attach_to(buffer);
   ++stats_.attached;

@@ -35,7 +35,12 @@ class Painter {
   /// Throws npu::Error for frames that cannot be drawn on.
   void set_frames(const GstVideoInfo& info);
   /// Starts over for another stream, or after a seek.
-  void reset() { trails_.clear(); }
+  void reset() {
+    trails_.clear();
+    if (drawing_) {
+      drawing_->forget_labels();
+    }
+  }
   /// Draws on the frame's pixels. Where it `attaches`, adds a GstVideoOverlayCompositionMeta
   /// instead, which needs a writable buffer. `seconds`: stream time. Throws npu::Error where the
   /// frame's memory is not what it claims.
@@ -51,7 +56,8 @@ class Painter {
   void paint_maps(const FrameAnswer& answer, Target* target);
   void paint_legends(Target* target);
   void paint_places(const FrameCounts& counts, Target* target);
-  void paint_counts(const FrameCounts& counts, Target* target);
+  void paint_labels(std::span<const FoundObject> regions, const FrameCounts& counts,
+                    Target* target);
   void paint_trails(std::span<const FoundObject> regions, double seconds, Target* target);
   void paint_statistics(GstBuffer* buffer, std::span<const FoundObject> regions, Target* target);
   void paint_objects(std::span<const FoundObject> regions, Target* target);

@@ -37,6 +37,7 @@ class DrawingTest : public testing::Test {
     drawing_.forget_sprites();
     drawing_.add(drawn);
     drawing_.add_label(drawn);
+    drawing_.draw_labels();
     return {drawing_.sprites().begin(), drawing_.sprites().end()};
   }
   /// Color of a region's outline, which is drawn in the region's color.
@@ -322,10 +323,35 @@ TEST(LabelsOfObjects, StayInsideTheFrame) {
       drawing.add_label(region("a label", x, y, 20, 20));
     }
   }
+  drawing.draw_labels();
+  ASSERT_EQ(drawing.sprites().size(), 24U) << "paper and text";
   for (const Sprite& sprite : drawing.sprites()) {
     EXPECT_GE(sprite.x, 0);
     EXPECT_GE(sprite.y, 0);
     EXPECT_LE(sprite.x + sprite.width, 640);
+  }
+}
+
+// At 320x240, where letters are small and places few.
+TEST(LabelsOfPlaces, DoNotCoverEachOtherWhereLinesCross) {
+  Drawing drawing{Look{}.for_height(240)};
+  drawing.begin({320, 240});
+  const std::vector<npu::vision::FramePoint> zone{{0.1, 0.1}, {0.9, 0.1}, {0.9, 0.9}, {0.1, 0.9}};
+  for (const char* name : {"street", "lane"}) drawing.add_zone_tag({.name = name, .points = zone});
+  drawing.add_line_tag({.name = "one", .points = {{0.1, 0.1}, {0.9, 0.9}}});
+  drawing.add_line_tag({.name = "two", .points = {{0.1, 0.9}, {0.9, 0.1}}});
+  drawing.draw_labels();
+  std::vector<Box> papers;
+  for (const Sprite& sprite : drawing.sprites()) {
+    if (sprite.coverage != nullptr) continue;
+    papers.push_back({sprite.x, sprite.y, sprite.x + sprite.width, sprite.y + sprite.height});
+  }
+  ASSERT_EQ(papers.size(), 4U);
+  for (std::size_t i = 0; i < papers.size(); ++i) {
+    EXPECT_EQ(common(papers[i], {0, 0, 320, 240}), papers[i]) << i;
+    for (std::size_t j = 0; j < i; ++j) {
+      EXPECT_TRUE(common(papers[i], papers[j]).is_empty()) << i << " and " << j;
+    }
   }
 }
 
@@ -339,6 +365,7 @@ TEST(LabelsOfObjects, StandOnOneLine) {
     FoundObject labelled = region(name);
     labelled.confidence = 0.5;
     ASSERT_TRUE(drawing.add_label(labelled));
+    drawing.draw_labels();
     const auto sprites = drawing.sprites();
     ASSERT_EQ(sprites.size(), 3U) << "paper, name and number";
     EXPECT_EQ(sprites[1].y + lettering.of(name).baseline,
