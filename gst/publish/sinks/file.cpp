@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <climits>
+#include <cstddef>
 #include <mutex>
 #include <system_error>
 
@@ -25,16 +26,25 @@ bool inherited_is_cut = false;     // within a line that was lost, or of a sink 
   throw std::system_error(errno, std::generic_category(), call);
 }
 
-/// The descriptor, if it is what the process began with, or has chosen for its output. Where a
-/// process begins without one the number goes to whatever is opened next: by a library, for itself,
-/// with FD_CLOEXEC.
-int checked(int fd) {
+/// Whether the descriptor is what the process began with, or has chosen for its output: libraries
+/// open files for themselves with FD_CLOEXEC.
+bool is_output(int fd) {
   const int flags = ::fcntl(fd, F_GETFD);
   struct stat status {};
-  const bool is_output = flags >= 0 && (flags & FD_CLOEXEC) == 0 && ::fstat(fd, &status) == 0 &&
-                         (status.st_mode & S_IFMT) != 0 && !S_ISDIR(status.st_mode) &&
-                         (::fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
-  if (is_output) return fd;
+  return flags >= 0 && (flags & FD_CLOEXEC) == 0 && ::fstat(fd, &status) == 0 &&
+         (status.st_mode & S_IFMT) != 0 && !S_ISDIR(status.st_mode) &&
+         (::fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
+}
+
+/// The standard descriptors when the plugin was loaded. The number of one that was closed goes to
+/// the next file that is opened, as filesink does it without FD_CLOEXEC.
+const std::array<bool, 3> began_as_output = {is_output(STDIN_FILENO), is_output(STDOUT_FILENO),
+                                             is_output(STDERR_FILENO)};
+
+int checked(int fd) {
+  const bool is_other_file =
+      fd <= STDERR_FILENO && !began_as_output.at(static_cast<std::size_t>(fd));
+  if (is_output(fd) && !is_other_file) return fd;
   const std::string number = std::to_string(fd);
   throw npu::Error(npu::ErrorCode::kInvalidArgument,
                    fd == STDOUT_FILENO

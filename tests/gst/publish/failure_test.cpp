@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <functional>
 #include <future>
 #include <optional>
@@ -50,6 +51,19 @@ TEST(PublishFailure, OfABrokersConfigurationWithoutABroker) {
   const std::string said = failure_of_start("/dev/null", "broker-config=qos=1").text;
   EXPECT_NE(said.find("are for brokers, and the location is \"/dev/null\""), std::string::npos)
       << said;
+}
+
+// The number of a closed descriptor goes to the file that filesink opens.
+TEST(PublishFailure, OfAStdoutThatIsClosedSpoilsNoOtherFile) {
+  const TempFolder folder;
+  const std::string command =
+      "gst-launch-1.0 -q videotestsrc num-buffers=3 ! video/x-raw,format=RGB,width=16,height=16 ! "
+      "tee name=t ! queue ! filesink location=" +
+      folder.file("video") + " t. ! queue ! npupublish >&- 2>" + folder.file("said");
+  EXPECT_NE(std::system(command.c_str()), 0);
+  const std::string said = folder.read("said");
+  EXPECT_NE(said.find("the standard output is closed"), std::string::npos) << said;
+  EXPECT_EQ(folder.read("video").find('{'), std::string::npos);
 }
 
 // It ended the process: write() sends a signal then.
