@@ -234,4 +234,13 @@ std::string text_of(const GstCaps* caps) {
   return TextRef(gst_caps_to_string(caps)).get();
 }
 
+std::string format_of(const GstCaps* caps) {
+  const bool is_one = !gst_caps_is_any(caps) && gst_caps_get_size(caps) == 1;
+  const char* name =
+      is_one ? gst_structure_get_string(gst_caps_get_structure(caps, 0), "format") : nullptr;
+  const GstVideoFormat format =
+      name ? gst_video_format_from_string(name) : GST_VIDEO_FORMAT_UNKNOWN;
+  return format == GST_VIDEO_FORMAT_UNKNOWN || to_pixel_format(format) ? text_of(caps) : name;
+}
+
 }  // namespace gstnpu

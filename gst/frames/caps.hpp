@@ -41,5 +41,7 @@ TiledFormats tiled_formats(const GstCaps* caps);
 std::string cure_of_tiles(const std::string& tiled_format);
 
 std::string text_of(const GstCaps* caps);
+/// The name of the frames' format where no element reads it, else all of the caps.
+std::string format_of(const GstCaps* caps);
 
 }  // namespace gstnpu

@@ -16,7 +16,7 @@ GstVideoInfo Negotiation::stream_of(const GstCaps* caps) const {
   if (!info) {
     const std::string tiled = tiled_formats(caps).first;
     throw npu::Error(npu::ErrorCode::kUnsupported,
-                     "frames of " + text_of(caps) + " cannot be read: " +
+                     "frames of " + format_of(caps) + " cannot be read: " +
                          (tiled.empty() ? "put videoconvert in front" : cure_of_tiles(tiled)));
   }
   const auto fixed = opened_->fixed_layout();

@@ -59,8 +59,7 @@ TEST(Upstream, ABinThatDecodesGetsTheReasonOfARefusal) {
     const std::string told = told_behind(
         "videotestsrc num-buffers=3 ! video/x-raw,format=Y444,width=64,height=48 ! vp9enc ! " +
         std::string(bin));
-    EXPECT_TRUE(has(told, "Y444")) << told;
-    EXPECT_TRUE(has(told, "put videoconvert in front")) << told;
+    EXPECT_TRUE(has(told, "frames of Y444 cannot be read: put videoconvert in front")) << told;
   }
 }
 
