@@ -84,11 +84,19 @@ std::vector<ObjectRef<GstElement>> elements_in_front_of(GstElement* element) {
   return found;
 }
 
-bool is_asked_for_good(GstPad* sink) {
-  const PadRef peer(gst_pad_get_peer(sink));
-  if (!peer || !GST_IS_GHOST_PAD(peer.get())) return false;
-  const auto element = element_feeding(PadRef(GST_PAD(gst_object_ref(sink))));
-  return element && !GST_IS_BASE_TRANSFORM(element.get());
+/// The pad that sends caps keeps them before anybody is asked.
+bool is_asked_for_good(GstPad* sink, const GstCaps* caps) {
+  PadRef pad(GST_PAD(gst_object_ref(sink)));
+  for (int i = 0; pad && i < kFarthest; ++i) {
+    const PadRef source = linked_to(std::move(pad));
+    if (!source) return false;
+    const CapsRef sent(gst_pad_get_current_caps(source.get()));
+    if (sent && gst_caps_is_equal(sent.get(), caps)) return true;
+    const ObjectRef<GstElement> element(gst_pad_get_parent_element(source.get()));
+    pad = element ? only_sink_of(element.get()) : nullptr;
+    if (pad && !GST_PAD_IS_PROXY_CAPS(pad.get())) return false;
+  }
+  return false;
 }
 
 bool is_turned_in_front_of(GstElement* element) {

@@ -14,10 +14,10 @@ namespace gstnpu {
 ObjectRef<GstPad> only_sink_of(GstElement* element);
 /// The elements upstream, nearest first, as long as each has one input.
 std::vector<ObjectRef<GstElement>> elements_in_front_of(GstElement* element);
-/// Whether ACCEPT_CAPS on this sink pad asks for good: the ghost pad of a bin asks in place of an
-/// event with caps, which GStreamer then drops. A converter only tries whether it may pass frames
-/// on.
-bool is_asked_for_good(GstPad* sink);
+/// Whether ACCEPT_CAPS on this sink pad asks for good: a queue, or the ghost pad of a bin, asks in
+/// place of an event with caps, which GStreamer then drops. A converter only tries whether it may
+/// pass frames on.
+bool is_asked_for_good(GstPad* sink, const GstCaps* caps);
 /// Nanoseconds by which the sink behind this source pad shows frames later than they say: the
 /// offsets of pads, and "ts-offset" of clocksync and the sink. Looks as far as each element has one
 /// output.

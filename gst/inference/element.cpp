@@ -263,7 +263,7 @@ gboolean Element::sink_query(GstQuery* query) {
         GstCaps* caps = nullptr;
         gst_query_parse_accept_caps(query, &caps);
         alive.stream->note_trial(negotiation.refusal_of(caps, pads_.src),
-                                 is_asked_for_good(pads_.sink));
+                                 is_asked_for_good(pads_.sink, caps));
       }
       return TRUE;
     case GST_QUERY_ALLOCATION:

@@ -1,6 +1,7 @@
 // Messages of npuinfer about the elements in front of it.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 
 #include "element_harness.hpp"
@@ -9,7 +10,9 @@ namespace gstnpu::test {
 namespace {
 
 /// Errors and warnings of npuinfer behind `front`, a line of elements, until the stream has ended.
-std::string told_behind(const std::string& front) {
+/// `feed` may push frames into them.
+std::string told_behind(const std::string& front,
+                        const std::function<void(GstElement*)>& feed = {}) {
   const TempDir dir;
   const std::string line = front + " ! npuinfer name=npu device=software model=" +
                            dir.write("pixels.xml", pixels_ir(8, 8)).string() + " ! fakesink";
@@ -18,6 +21,9 @@ std::string told_behind(const std::string& front) {
       GST_ELEMENT(gst_object_ref_sink(gst_parse_launch(line.c_str(), &error))));
   EXPECT_EQ(error, nullptr);
   gst_element_set_state(pipeline.get(), GST_STATE_PLAYING);
+  if (feed) {
+    feed(pipeline.get());
+  }
   const ObjectRef<GstBus> bus(gst_element_get_bus(pipeline.get()));
   std::string told;
   bool is_over = false;
@@ -61,6 +67,36 @@ TEST(Upstream, ABinThatDecodesGetsTheReasonOfARefusal) {
         std::string(bin));
     EXPECT_TRUE(has(told, "frames of Y444 cannot be read: put videoconvert in front")) << told;
   }
+}
+
+/// Frames of one format, then of another one, from an appsrc.
+void feed_two_formats(GstElement* pipeline) {
+  const ObjectRef<GstElement> source(gst_bin_get_by_name(GST_BIN(pipeline), "source"));
+  GstFlowReturn flow = GST_FLOW_OK;
+  for (const char* format : {"I420", "Y444"}) {
+    const BufferRef frame = frame_of(format, 64, 48, 128);
+    const CapsRef caps(gst_caps_from_string(caps_of(format, 64, 48).c_str()));
+    GstSample* sample = gst_sample_new(frame.get(), caps.get(), nullptr, nullptr);
+    g_signal_emit_by_name(source.get(), "push-sample", sample, &flow);
+    gst_sample_unref(sample);
+  }
+  g_signal_emit_by_name(source.get(), "end-of-stream", &flow);
+}
+
+// A queue asks whether the caps are taken, and drops their event where they are not.
+TEST(Upstream, AQueueGetsTheReasonOfARefusalInMidStream) {
+  for (const char* queue : {"queue", "queue ! queue2"}) {
+    const std::string told =
+        told_behind("appsrc name=source format=time ! " + std::string(queue), feed_two_formats);
+    EXPECT_TRUE(has(told, "frames of Y444 cannot be read: put videoconvert in front")) << told;
+  }
+}
+
+// It only tries whether it may pass the frames on.
+TEST(Upstream, AConverterBehindAQueueIsToldOfNoRefusal) {
+  const std::string told = told_behind(
+      "appsrc name=source format=time ! queue ! videoconvert ! queue", feed_two_formats);
+  EXPECT_FALSE(has(told, "cannot be read")) << told;
 }
 
 }  // namespace
