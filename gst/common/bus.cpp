@@ -53,8 +53,8 @@ std::string property_for(npu::NextStep step) {
     case npu::NextStep::kReshape:
       return ", by the property \"input-shape\", like input-shape=1,3,640,640";
     case npu::NextStep::kNameInput:
-      return "; compile the model with npu-compile, for several planes of a picture as it is, else "
-             "with --frame and --input, and give the blob to npuimport";
+      return "; compile the model by npu-compile with --frame and --input, and give the blob to "
+             "npuimport";
     case npu::NextStep::kNone:
       break;
   }

@@ -58,6 +58,13 @@ std::string two_pictures() {
   return ir.xml();
 }
 
+std::string two_planes() {
+  test::IrWriter ir;
+  ir.result(ir.parameter("y", "u8", {1, 8, 8, 1}), "a");
+  ir.result(ir.parameter("uv", "u8", {1, 4, 4, 2}), "b");
+  return ir.xml();
+}
+
 const auto kGood = test::identity_ir("f32", {1, 3, 4, 4});
 
 INSTANTIATE_TEST_SUITE_P(
@@ -66,6 +73,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"no_picture", test::identity_ir("f32", {1, 10}), "has no input of rank 4"},
         Refused{"two_pictures", two_pictures(),
                 "its inputs are: 'left' f32[1,3,4,4], 'right' f32[1,3,4,4]"},
+        Refused{"two_planes", two_planes(), "takes each plane of a picture by an input of its own"},
         Refused{"no_such_input", kGood, "has no input 'camera'; its inputs are: 'picture' f32",
                 [](Preprocess& p) { p.input = "camera"; }},
         Refused{"named_input_is_no_picture", test::identity_ir("f32", {1, 10}),

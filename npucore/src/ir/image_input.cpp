@@ -37,6 +37,20 @@ std::size_t named_input(const Model::Impl& model, const std::string& name) {
                    base::quoted(name), "; its inputs are: ", list_inputs(model)));
 }
 
+/// Whether these inputs take the planes of NV12, or of I420, as OpenVINO's PrePostProcessor has
+/// them.
+bool are_planes(const Model::Impl& model, const std::vector<std::size_t>& inputs) {
+  std::vector<std::int64_t> channels;
+  for (const std::size_t index : inputs) {
+    if (model.inputs[index].type != ElementType::kU8) return false;
+    channels.push_back(model.inputs[index].shape[3]);
+  }
+  using Channels = std::vector<std::int64_t>;
+  if (channels != Channels{1, 2} && channels != Channels{1, 1, 1}) return false;
+  const Shape &luma = model.inputs[inputs[0]].shape, &chroma = model.inputs[inputs[1]].shape;
+  return luma[1] < 0 || chroma[1] < luma[1];
+}
+
 std::size_t only_image(const Model::Impl& model) {
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < model.inputs.size(); ++i) {
@@ -45,6 +59,14 @@ std::size_t only_image(const Model::Impl& model) {
     }
   }
   if (found.size() == 1) return found.front();
+  if (are_planes(model, found)) {
+    throw Error(ErrorCode::kUnsupported,
+                text("the model ", base::quoted(model.path.string()),
+                     " takes each plane of a picture by an input of its own: compile it as it is, "
+                     "by npu-compile without --frame, and give the blob to npuimport; its inputs "
+                     "are: ",
+                     list_inputs(model)));
+  }
   throw Error(ErrorCode::kNotFound,
               text("the model ", base::quoted(model.path.string()), " has ",
                    found.empty() ? "no input of rank 4 that could take a picture"
