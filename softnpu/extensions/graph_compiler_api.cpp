@@ -10,6 +10,7 @@
 #include "graph/disk_cache.hpp"
 #include "machine/context.hpp"
 #include "machine/device.hpp"
+#include "machine/engine.hpp"
 
 #include "build_log.hpp"
 #include "graph_api.hpp"
@@ -81,6 +82,7 @@ ze_result_t query_network_create2(ze_context_handle_t context, ze_device_handle_
                                   ze_graph_query_network_handle_t* query) {
   object_of<Context>(context);
   check_device(device);
+  require(!Engine::instance().stopped(), ZE_RESULT_ERROR_UNINITIALIZED);  // as OpenVINO may be
   require(desc != nullptr && query != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
   auto own = std::make_unique<QueryNetwork>();
   try {
