@@ -409,7 +409,11 @@ void Stream::find_memory(FrameInput& input) {
 
 BoundPlanes Stream::bind_or_copy(FrameInput& input, std::shared_ptr<Graph>& graph) {
   const bool may_be_bound = input.may_be_bound();
-  npu::FrameLayout layout = may_be_bound ? input.layout() : input.layout_of_copy();
+  std::optional<npu::FrameLayout> copy;  // its layout, where the frame is copied: it allocates
+  if (!may_be_bound) {
+    copy = input.layout_of_copy();
+  }
+  const npu::FrameLayout& layout = copy ? *copy : input.layout();
   std::shared_ptr<Graph> known = opened_->source().find(layout);
   if (!known) {
     const CopyCause cause = too_many_sizes(input, layout);
@@ -420,11 +424,11 @@ BoundPlanes Stream::bind_or_copy(FrameInput& input, std::shared_ptr<Graph>& grap
     graph = graph_for(layout, std::move(known));
     if (!graph) return {};
     if (std::optional<BoundPlanes> bound = input.bind(*graph)) return std::move(*bound);
-    layout = input.layout_of_copy();
-    known = opened_->source().find(layout);
+    copy = input.layout_of_copy();
+    known = opened_->source().find(*copy);
   }
   check_copy(input.cause(), input.detail());
-  graph = graph_for(layout, std::move(known));
+  graph = graph_for(*copy, std::move(known));
   return graph ? input.copy(*graph) : BoundPlanes{};
 }
 
