@@ -31,7 +31,7 @@ INSTANTIATE_TEST_SUITE_P(
                                "has an input of unknown size",
                                {0, 0}},
                     RefusalRow{"OtherInput",
-                               card_of(Task::kKeyPoints),
+                               card_of(Task::kKeyPoints, 0, Family::kSimcc),
                                {{"x", {1, 17, 384}}, {"y", {1, 17, 512}}},
                                "simcc is [1, points, 2 * width] and [1, points, 2 * height], but "
                                "this has other tensors",

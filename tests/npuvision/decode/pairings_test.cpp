@@ -45,9 +45,15 @@ const std::vector<Exception>& exceptions() {
   static const std::vector<Exception> all = {
       {"one map: only the task tells what it is of", maps, maps},
       {"one vector: only the task tells", {"classification"}, {"embedding"}},
+      {"one of a detector's maps: only the task tells",
+       {"centerface"},
+       {"anomaly", "depth", "text-boxes"}},
+      {"points of whatever has a pose: only model-family tells",
+       {"anchors of 224, 12"},
+       {"yolo pose", "end-to-end pose"}},
       // Model API's exports have features and saliency maps, too.
       {"a picture's vector may have other outputs beside it",
-       {"detr-decoded", "ssd, three", "yolov3-h", "yolov4-h", "yolov5-h", "yolov7-h"},
+       {"detr-decoded", "landmarks", "ssd, three", "yolov3-h", "yolov4-h", "yolov5-h", "yolov7-h"},
        {"embedding"}},
       {"heads of one layout: only model-family tells the version",
        {"yolov3-h", "yolov4-h", "yolov5-h", "yolov7-h"},

@@ -137,7 +137,8 @@ def one(seed, form, model, classes, geometry, sure=0.01, names=True, dtype=np.fl
     if "ssd" in form:
         logits[:, 0] = 0
     likely = random.random(count) < sure
-    logits[likely, random.integers(1, classes, likely.sum())] = random.uniform(2, 9, likely.sum())
+    # Higher ones have scores that are equal in f32.
+    logits[likely, random.integers(1, classes, likely.sum())] = random.uniform(0.5, 4, likely.sum())
     codes = random.uniform(0.5, 4, (count, 4)) if form == "fcos" else random.normal(0, 1, (count, 4)) * ((1, 1, 2, 2) if "ssd" in form
                                                                                                         else (0.3, 0.3, 0.3, 0.3))
     codes[np.flatnonzero(likely)[0], -1] = 40  # grows no further than the coder lets it
