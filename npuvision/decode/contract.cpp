@@ -10,16 +10,6 @@
 namespace npu::vision {
 namespace {
 
-[[noreturn]] void refuse_value(const char* what, float value, const char* should) {
-  std::array<char, 32> text = {};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
-  throw Error(ErrorCode::kInvalidArgument,
-              std::string("the output has the ") + what + " " + std::string(text.data(), end) +
-                  ", which is no " + should +
-                  ": it is of another kind than the model's card and its shape say; set "
-                  "model-family, model-task or tensor-name, or correct the model's description");
-}
-
 // A decoder may keep a view longer than the borrowed name lives.
 TensorView named(TensorView view, std::string_view name) {
   view.name = name;
@@ -90,6 +80,16 @@ const TensorView& checked_output(std::span<const TensorView> outputs, std::size_
   }
   check_memory(outputs[index], made_for);
   return outputs[index];
+}
+
+void refuse_value(const char* what, float value, const char* should) {
+  std::array<char, 32> text = {};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  throw Error(ErrorCode::kInvalidArgument,
+              std::string("the output has the ") + what + " " + std::string(text.data(), end) +
+                  ", which is no " + should +
+                  ": it is of another kind than the model's card and its shape say; set "
+                  "model-family, model-task or tensor-name, or correct the model's description");
 }
 
 float probability(float score) {

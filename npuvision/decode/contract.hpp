@@ -50,6 +50,8 @@ void check_memory(const TensorView& tensor, const TensorView& made_for);
 const TensorView& checked_output(std::span<const TensorView> outputs, std::size_t index,
                                  const TensorView& made_for);
 
+/// Throws Error(kInvalidArgument): "the output has the `what` `value`, which is no `should`".
+[[noreturn]] void refuse_value(const char* what, float value, const char* should);
 /// Returns the score as a probability. Throws Error(kInvalidArgument) if it is none, except for
 /// rounding errors of f16; `score` must be finite.
 float probability(float score);

@@ -8,8 +8,6 @@
 #include <optional>
 #include <string_view>
 
-#include <npucore/error.hpp>
-
 #include "../boxes.hpp"
 #include "../families.hpp"
 #include "../values.hpp"
@@ -189,10 +187,7 @@ std::size_t TfDetectionDecoder::read_count(std::span<const TensorView> outputs) 
   const float count = count_.front();
   if (!std::isfinite(count)) return 0;
   if (count < 0 || count != std::floor(count)) {
-    throw Error(ErrorCode::kInvalidArgument,
-                "the output " + made_for_[*parts_.count].describe() + " has the value " +
-                    std::to_string(count) +
-                    ", which is no number of detections: set model-family to what the model is");
+    refuse_value("number", count, "number of detections");
   }
   return std::min(rows, static_cast<std::size_t>(std::min(count, 1e6F)));
 }
