@@ -162,7 +162,7 @@ vision::ModelCard DecoderSettings::as_card() const {
   } else if (layout == TensorLayout::kEndToEnd) {
     card.family = vision::Family::kYoloEndToEnd;
   } else if (layout != TensorLayout::kAuto) {
-    card.family = vision::Family::kYolo;
+    card.family = family == vision::Family::kCtc ? family : vision::Family::kYolo;
     card.channels_first = layout == TensorLayout::kChannelsFirst;
   }
   card.output = tensor_name;

@@ -85,6 +85,11 @@ ModelCard card_of_paddle(const Value& root) {
   if (name == "CTCLabelDecode") {
     card.task = Task::kReadText;
     card.family = Family::kCtc;
+    if (!card.architecture.empty()) {
+      // PaddleOCR's own exports, which others only describe in its words, end in a softmax.
+      card.channels_first = false;
+      card.raw_scores = true;
+    }
   } else if (name == "DBPostProcess") {
     card.task = Task::kFindText;
     card.family = Family::kTextBoxes;

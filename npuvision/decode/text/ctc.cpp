@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
+#include <string>
+#include <vector>
 
 #include "families.hpp"
 #include "values.hpp"
@@ -9,20 +12,60 @@
 namespace npu::vision {
 namespace {
 
-constexpr std::size_t kBlank = 0;  // between characters, or between two equal ones
+// PaddleOCR's own word for the class between characters, or between two equal ones.
+constexpr const char* kBlank = "blank";
+
+/// Axes of a line's tensor; the third has the size 1.
+struct Layout {
+  std::size_t step, character;
+};
+// PaddleOCR's, recurrent networks', LPRNet's.
+constexpr Layout kLayouts[] = {{1, 2}, {0, 2}, {2, 1}};
+
+bool has_blank(const ModelCard& card) {
+  return std::find(card.characters.begin(), card.characters.end(), kBlank) != card.characters.end();
+}
+
+/// The dictionary may tell where it is; else it comes first.
+std::size_t blank_of(const ModelCard& card) {
+  const auto found = std::find(card.characters.begin(), card.characters.end(), kBlank);
+  return has_blank(card) ? static_cast<std::size_t>(found - card.characters.begin()) : 0;
+}
 
 // PaddleOCR's readers may add a space after the last character of their dictionary.
 bool has_characters(std::size_t classes, const ModelCard& card) {
   const std::size_t characters = card.characters.size();
+  if (has_blank(card)) return classes == characters;
   return characters > 0 && (classes == characters + 1 || classes == characters + 2);
 }
 
+bool lies(const TensorView& line, const Layout& layout, const ModelCard& card) {
+  const std::size_t third = 3 - layout.step - layout.character;
+  const bool is_told_otherwise =
+      card.channels_first && *card.channels_first != (layout.character == 1);
+  return line.dims.at(third) == 1 && has_characters(line.dims.at(layout.character), card) &&
+         !is_told_otherwise;
+}
+
+/// Those that the sizes and the card allow.
+std::vector<Layout> layouts_of(const TensorView& line, const ModelCard& card) {
+  std::vector<Layout> all;
+  std::copy_if(std::begin(kLayouts), std::end(kLayouts), std::back_inserter(all),
+               [&](const Layout& layout) { return lies(line, layout, card); });
+  // One step alone lies the same way in two of them.
+  if (all.size() > 1 && line.dims[0] == 1 && line.dims[1] == 1) {
+    all.erase(all.begin() + 1, all.end());
+  }
+  return all;
+}
+
 bool is_line(const Found&, const TensorView& output) {
-  return is_float(output) && has_shape(output, {1, 0, 0}) && output.dims[2] > 1;
+  return is_float(output) && has_shape(output, {0, 0, 0}) &&
+         std::count(output.dims.begin(), output.dims.begin() + 3, 1U) > 0;
 }
 
 bool fits(const Found& found, const TensorView& output) {
-  return is_line(found, output) && has_characters(output.dims[2], found.card);
+  return is_line(found, output) && !layouts_of(output, found.card).empty();
 }
 
 std::string refusal(const Found& found) {
@@ -30,9 +73,24 @@ std::string refusal(const Found& found) {
   if (found.card.characters.empty()) return "comes without the characters that it reads";
   const int only = only_output(found, fits);
   if (only == -2) return why_none(only);
-  return only >= 0 ? ""
-                   : "has none for the " + std::to_string(found.card.characters.size()) +
-                         " characters of the model's dictionary";
+  if (only < 0) {
+    return "has none for the " + std::to_string(found.card.characters.size()) +
+           " characters of the model's dictionary";
+  }
+  const std::size_t ways =
+      layouts_of(found.outputs[static_cast<std::size_t>(only)], found.card).size();
+  return ways == 1 ? ""
+                   : "could be either way round: set model-family to ctc, and tensor-layout to "
+                     "channels-first where each character has a row, else to boxes-first";
+}
+
+/// The text of each class.
+std::vector<std::string> texts_of(const ModelCard& card, std::size_t classes) {
+  std::vector<std::string> texts = card.characters;
+  if (has_blank(card)) return texts;
+  texts.insert(texts.begin(), kBlank);
+  texts.resize(classes, " ");
+  return texts;
 }
 
 class CtcDecoder : public Decoder {
@@ -40,41 +98,75 @@ class CtcDecoder : public Decoder {
   explicit CtcDecoder(const Found& found)
       : index_(static_cast<std::size_t>(only_output(found, fits))),
         made_for_(found.outputs[index_]),
-        characters_(found.card.characters) {
-    if (made_for_.dims[2] == characters_.size() + 2) {
-      characters_.emplace_back(" ");
-    }
-  }
+        layout_(layouts_of(made_for_, found.card).front()),
+        texts_(texts_of(found.card, made_for_.dims.at(layout_.character))),
+        blank_(blank_of(found.card)),
+        has_shares_(found.card.raw_scores.value_or(false)),
+        has_logits_(!found.card.raw_scores.value_or(true)) {}
 
   Family family() const override { return Family::kCtc; }
   void decode(std::span<const TensorView> outputs, const npu::FrameGeometry& geometry,
               FrameSize frame, const DecodeOptions& options, Answer* answer) override;
 
  private:
+  void read_line(const TensorView& line);
+  bool are_shares() const;
+  float score(std::span<const float> step, float best) const;
+
   std::size_t index_;
   TensorView made_for_;
-  std::vector<std::string> characters_;
+  Layout layout_;
+  std::vector<std::string> texts_;
+  std::size_t blank_;
+  bool has_shares_;  // is told so; logits are an error
+  bool has_logits_;  // is told so, or has seen some
   std::vector<float> values_;
 };
+
+/// Reads the values step after step.
+void CtcDecoder::read_line(const TensorView& line) {
+  const std::size_t classes = texts_.size(), steps = line.dims.at(layout_.step);
+  values_.resize(steps * classes);
+  for (std::size_t step = 0; step < steps; ++step) {
+    read(line, line.data + step * line.strides_bytes.at(layout_.step),
+         line.strides_bytes.at(layout_.character),
+         std::span(values_).subspan(step * classes, classes));
+  }
+}
+
+/// A softmax ends in f16, too.
+bool CtcDecoder::are_shares() const {
+  constexpr float kRounding = 1e-3F;
+  return std::all_of(values_.begin(), values_.end(),
+                     [](float value) { return value >= -kRounding && value <= 1 + kRounding; });
+}
+
+float CtcDecoder::score(std::span<const float> step, float best) const {
+  if (!has_logits_) return probability(best);
+  double sum = 0;
+  for (const float value : step) sum += std::exp(static_cast<double>(value) - best);
+  return static_cast<float>(1 / sum);
+}
 
 // Takes the likeliest class of each step; equal neighbours are one character.
 void CtcDecoder::decode(std::span<const TensorView> outputs, const npu::FrameGeometry&, FrameSize,
                         const DecodeOptions& options, Answer* answer) {
   answer->clear();
-  const TensorView& line = outputs[index_];
-  check_memory(line, made_for_);
-  values_.resize(line.dims[2]);
-  std::size_t before = kBlank, read_characters = 0;
+  check_memory(outputs[index_], made_for_);
+  read_line(outputs[index_]);
+  if (!are_finite(values_)) return leave_undefined(answer);
+  has_logits_ = has_logits_ || (!has_shares_ && !are_shares());
+  const std::size_t classes = texts_.size();
+  std::size_t before = blank_, read_characters = 0;
   double sum = 0;
-  for (std::size_t step = 0; step < line.dims[1]; ++step) {
-    read(line, element(line, {0, step}), line.strides_bytes[2], values_);
-    if (!are_finite(values_)) return leave_undefined(answer);
-    const auto best = std::max_element(values_.begin(), values_.end());
-    const auto character = static_cast<std::size_t>(best - values_.begin());
-    const float score = probability(*best);
-    if (character != kBlank && character != before) {
-      answer->text += characters_[character - 1];
-      sum += static_cast<double>(score);
+  for (std::size_t first = 0; first < values_.size(); first += classes) {
+    const auto step = std::span(values_).subspan(first, classes);
+    const auto best = std::max_element(step.begin(), step.end());
+    const auto character = static_cast<std::size_t>(best - step.begin());
+    const float share = score(step, *best);
+    if (character != blank_ && character != before) {
+      answer->text += texts_[character];
+      sum += static_cast<double>(share);
       ++read_characters;
     }
     before = character;
@@ -94,6 +186,9 @@ constexpr std::array kTasks{Task::kReadText};
 
 }  // namespace
 
-const Contract kCtcContract{Family::kCtc, kTasks, "[1, steps, 1 + characters]", refusal, make};
+const Contract kCtcContract{Family::kCtc, kTasks,
+                            "[1, steps, 1 + characters], [steps, 1, 1 + characters] or "
+                            "[1, 1 + characters, steps]",
+                            refusal, make};
 
 }  // namespace npu::vision

@@ -44,7 +44,8 @@ struct NPU_API ModelCard {
   /// classes.
   std::optional<bool> suppresses, agnostic;
   std::string output;  ///< name of the tensor to decode; empty: by shape
-  /// YOLO: whether the tensor is [1, 4 + classes, boxes].
+  /// YOLO: whether the tensor is [1, 4 + classes, boxes]. Text: whether it is [1, characters,
+  /// steps].
   std::optional<bool> channels_first;
   /// Whether the graph itself suppresses overlaps: [1, boxes, 6].
   std::optional<bool> end_to_end;
@@ -81,7 +82,9 @@ struct NPU_API ModelCard {
   std::vector<std::string> key_point_names;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> skeleton;  ///< pairs of key points
 
-  std::vector<std::string> characters;  ///< of a text reader, without class 0, the blank
+  /// A text reader's, by class. One that is "blank" stands between characters; where none is, that
+  /// is class 0 and left out.
+  std::vector<std::string> characters;
 
   std::optional<float> image_threshold, normalization_scale;  ///< for anomalies
   std::optional<float> pixel_threshold;                       ///< for anomalies, and for text: 0..1

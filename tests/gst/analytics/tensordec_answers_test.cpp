@@ -33,6 +33,18 @@ TEST(TensorDecAnswers, AreAsManyAsTheModelSaysUnlessTheUserDoes) {
             2u);
 }
 
+TEST(TensorDecAnswers, OfTextThatCouldLieTwoWaysAreReadAsTheUserSays) {
+  const HandMadeTensor line{"line", {1, 3, 3}, {0, 1, 0, 0, 0, 1, 1, 0, 0}};
+  const auto read = [&](const std::string& layout) {
+    const Owned<GstBuffer> out =
+        decoded(frame_of({line}, R"({"task":"read-text","characters":["a","b"]})"),
+                "nputensordec model-family=ctc tensor-layout=" + layout);
+    return frame_classes_of(out.get());
+  };
+  EXPECT_EQ(read("boxes-first"), Labels{"ab"});
+  EXPECT_EQ(read("channels-first"), Labels{"ba"});
+}
+
 TEST(TensorDecAnswers, OfLinesOfTextAreCalledText) {
   constexpr gsize kSide = 64;
   std::vector<float> map(kSide * kSide);

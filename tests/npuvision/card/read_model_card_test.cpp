@@ -851,6 +851,16 @@ TEST_F(PaddleCard, OfATextReader) {
   EXPECT_EQ(card.resize, npu::ResizeMode::kFitToWindow) << "what is right of the line is empty";
   EXPECT_EQ(card.pad_value, 127.5F) << "which the model sees as 0";
   EXPECT_EQ(card.origins.at("characters"), "inference.yml");
+  EXPECT_EQ(card.raw_scores, true) << "there is a softmax";
+  EXPECT_EQ(card.channels_first, false);
+}
+
+TEST_F(PaddleCard, OfAnothersReaderLeavesItsSoftmaxOpen) {
+  const ModelCard card =
+      of("inference.yml", "PostProcess: {name: CTCLabelDecode, character_dict: [a, blank]}\n");
+  EXPECT_EQ(card.family, Family::kCtc);
+  EXPECT_FALSE(card.raw_scores);
+  EXPECT_FALSE(card.channels_first);
 }
 
 TEST_F(PaddleCard, OfATextFinder) {

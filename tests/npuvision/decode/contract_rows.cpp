@@ -322,7 +322,13 @@ Rows map_rows() {
 Rows text_rows() {
   const auto reader =
       card_with(Task::kReadText, 0, [](ModelCard& card) { card.characters.assign(25, "a"); });
+  const auto blank_last = card_with(Task::kReadText, 0, [](ModelCard& card) {
+    card.characters.assign(25, "a");
+    card.characters.emplace_back("blank");
+  });
   return {
+      {"ctc, steps first", Family::kCtc, reader, {{{"o", {40, 1, 26}}, "l"}}},
+      {"ctc, characters first", Family::kCtc, blank_last, {{{"o", {1, 26, 40}}, "l", 1}}},
       {"ctc", Family::kCtc, reader, {{{"o", {1, 40, 26}}}}},
       {"ctc with a space", Family::kCtc, reader, {{{"o", {1, 40, 27}}}}},
       {"text-boxes", Family::kTextBoxes, card_of(Task::kFindText), {{{"o", {1, 1, 24, 24}}}}},

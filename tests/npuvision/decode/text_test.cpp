@@ -45,6 +45,18 @@ INSTANTIATE_TEST_SUITE_P(
                    with_characters({"a", "b"}),
                    {{"o", {1, 40, 97}}},
                    "has none for the 2 characters of the model's dictionary"},
+        RefusalRow{"EitherWayRound",
+                   with_characters({"a", "b"}),
+                   {{"o", {1, 4, 3}}},
+                   "could be either way round: set model-family to ctc, and tensor-layout"},
+        RefusalRow{"BlankOfItsOwnAndOneMore",
+                   with_characters({"a", "blank"}),
+                   {{"o", {1, 40, 3}}},
+                   "has none for the 2 characters"},
+        RefusalRow{"StepsFirst", with_characters({"a", "b"}), {{"o", {40, 1, 3}}}, "[ctc]"},
+        RefusalRow{"CharactersFirst", with_characters({"a", "b"}), {{"o", {1, 3, 40}}}, "[ctc]"},
+        RefusalRow{
+            "Pictures", with_characters({"a", "b"}), {{"o", {40, 2, 3}}}, "has other tensors"},
         RefusalRow{"NoLine", with_characters({"a", "b"}), {{"o", {1, 3}}}, "has other tensors"},
         RefusalRow{"NoMap", card_of(Task::kFindText), {{"o", {1, 2, 64, 64}}}, "has other tensors"},
         RefusalRow{"Reader", with_characters({"a", "b"}), {{"o", {1, 40, 3}}}, "[ctc]"},
@@ -55,13 +67,20 @@ INSTANTIATE_TEST_SUITE_P(
         RefusalRow{"Finder", card_of(Task::kFindText), {{"o", {1, 1, 64, 64}}}, "[text-boxes]"}),
     by_name);
 
-Answer read_line(const std::vector<double>& values) {
-  const TestTensor tensor("o", ElementType::kF32, {1, values.size() / 3, 3}, values);
+Answer read_line(const ModelCard& card, std::vector<std::size_t> shape,
+                 const std::vector<double>& values) {
+  const TestTensor tensor("o", ElementType::kF32, std::move(shape), values);
   const TensorView view = tensor.view();
   Answer answer;
-  make_decoder(with_characters({"a", "b"}), std::span(&view, 1), {})
+  make_decoder(card, std::span(&view, 1), {})
       ->decode(std::span(&view, 1), {}, {64, 64}, {}, &answer);
   return answer;
+}
+
+Answer read_line(const std::vector<double>& values) {
+  ModelCard card = with_characters({"a", "b"});
+  card.channels_first = false;
+  return read_line(card, {1, values.size() / 3, 3}, values);
 }
 
 TEST(ReadText, TakesARepeatAfterABlankForTwo) {
@@ -74,9 +93,54 @@ TEST(ReadText, OfBlanksIsNoAnswer) {
   EXPECT_FALSE(answer.text_confidence.has_value());
 }
 
-TEST(ReadText, OfNoNumbersIsNoAnswerAndOfLogitsRefused) {
+TEST(ReadText, OfNoNumbersIsNoAnswerAndOfLogitsRefusedWhereItEndsInASoftmax) {
   EXPECT_TRUE(read_line({0, 1, 0, 0, std::nan(""), 0}).text.empty());
-  EXPECT_THROW(read_line({0, 1, 0, -3, 7, 1}), Error);
+  ModelCard card = with_characters({"a", "b"});
+  card.raw_scores = true;
+  EXPECT_THROW(read_line(card, {1, 2, 3}, {0, 1, 0, -3, 7, 1}), Error);
+}
+
+TEST(ReadText, TakesLogitsAndLogarithmsOfSharesForWhatTheyAre) {
+  const double likely = std::log(0.5), other = std::log(0.25);
+  const Answer logarithms = read_line({other, likely, other, other, other, likely});
+  EXPECT_EQ(logarithms.text, "ab");
+  EXPECT_NEAR(logarithms.text_confidence.value(), 0.5, 1e-6);
+  const Answer logits = read_line({0, 3, -1, 5, 0, 0});
+  EXPECT_EQ(logits.text, "a");
+  EXPECT_NEAR(logits.text_confidence.value(),
+              std::exp(3) / (std::exp(0) + std::exp(3) + std::exp(-1)), 1e-6);
+}
+
+// One line that lies in three ways: nothing, "b", "b" again, nothing, "b", "a".
+TEST(ReadText, LiesStepsOrCharactersFirst) {
+  constexpr std::size_t kSteps = 6;
+  constexpr std::size_t kLine[kSteps] = {0, 2, 2, 0, 2, 1};
+  std::vector<double> by_step(kSteps * 3, 0.1), by_character(kSteps * 3, 0.1);
+  for (std::size_t step = 0; step < kSteps; ++step) {
+    by_step[step * 3 + kLine[step]] = by_character[kLine[step] * kSteps + step] = 0.8;
+  }
+  const ModelCard card = with_characters({"a", "b"});
+  for (const Answer& answer :
+       {read_line(card, {1, kSteps, 3}, by_step), read_line(card, {kSteps, 1, 3}, by_step),
+        read_line(card, {1, 3, kSteps}, by_character)}) {
+    EXPECT_EQ(answer.text, "bba");
+    EXPECT_NEAR(answer.text_confidence.value(), 0.8, 1e-6);
+  }
+}
+
+TEST(ReadText, OfAsManyStepsAsCharactersIsReadAsItsCardSays) {
+  ModelCard card = with_characters({"a", "b"});
+  const std::vector<double> values{0, 1, 0, 0, 0, 1, 1, 0, 0};
+  card.channels_first = false;
+  EXPECT_EQ(read_line(card, {1, 3, 3}, values).text, "ab");
+  card.channels_first = true;
+  EXPECT_EQ(read_line(card, {1, 3, 3}, values).text, "ba");
+}
+
+TEST(ReadText, HasItsBlankWhereTheDictionaryHasIt) {
+  const std::vector<double> values{0.8, 0.1, 0.1, 0.1, 0.1, 0.8, 0.8, 0.1, 0.1, 0.1, 0.8, 0.1};
+  EXPECT_EQ(read_line(with_characters({"a", "b", "blank"}), {4, 1, 3}, values).text, "aab");
+  EXPECT_EQ(read_line(with_characters({"blank", "a", "b"}), {4, 1, 3}, values).text, "ba");
 }
 
 TEST(SmallestRectangle, IsThatOfTheLongerSide) {

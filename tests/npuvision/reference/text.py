@@ -1,7 +1,8 @@
 """Text: lines found by differentiable binarisation, and read by greedy CTC. usage: text.py JSON
 
 PaddleOCR's DBPostProcess (ppocr/postprocess/db_postprocess.py; threshold 0.3 and unclip ratio 1.5 unless told, quad) without rounding its
-boxes to whole pixels, and CTCLabelDecode (rec_postprocess.py)."""
+boxes to whole pixels, and CTCLabelDecode (rec_postprocess.py). Readers that end before the softmax, steps first (crnn) or characters first
+(LPRNet), the blank first or last."""
 import sys
 
 import numpy as np
@@ -9,27 +10,43 @@ import numpy as np
 from reference import case, into_frame, letterbox, objects, stretch, tensor, write
 
 
-def meaning(shares, letters):
+def meaning(shares, known, blank=0):
     """The text of [steps, classes], greedily, and its confidence."""
     best, score = shares.argmax(1), shares.max(1).astype(np.float64)
-    kept = [i for i in range(len(best)) if best[i] != 0 and (i == 0 or best[i] != best[i - 1])]
-    known = ["", *letters, " "]
+    kept = [i for i in range(len(best)) if best[i] != blank and (i == 0 or best[i] != best[i - 1])]
     return {"text": "".join(known[best[i]] for i in kept), "text_confidence": float(score[kept].mean())}
 
 
-def read(seed, steps, letters, space, dtype=np.float32, threshold=0.0):
+def softmax(logits):
+    powers = np.exp(logits.astype(np.float64))
+    return powers / powers.sum(1, keepdims=True)
+
+
+def any_logits(seed, steps, classes, blank=0):
     random = np.random.default_rng(seed)
-    classes = len(letters) + 1 + space
     logits = random.normal(0, 1, (steps, classes))
-    chosen = np.where(random.uniform(size=steps) < 0.4, 0, random.integers(0, classes, steps))
+    chosen = np.where(random.uniform(size=steps) < 0.4, blank, random.integers(0, classes, steps))
     chosen[1::3] = chosen[::3][:len(chosen[1::3])]  # repeats
     logits[np.arange(steps), chosen] += 6
-    shares = (np.exp(logits) / np.exp(logits).sum(1, keepdims=True)).astype(dtype)
-    answer = meaning(shares, letters)
+    return logits
+
+
+def read(seed, steps, letters, space, dtype=np.float32, threshold=0.0):
+    shares = softmax(any_logits(seed, steps, len(letters) + 1 + space)).astype(dtype)
+    answer = meaning(shares, ["", *letters, " "])
     if answer["text_confidence"] < threshold:
         answer = {}
     return case({"task": "read-text", "characters": letters}, [tensor("out", shares[None])], (320, 48), (400, 60), answer,
                 confidence_threshold=threshold)
+
+
+def read_logits(seed, steps, characters, lay, dtype=np.float32, as_logarithms=False, **layout):
+    """Recurrent networks' and LPRNet's: `lay` gives the tensor of [steps, classes]. The blank is where the dictionary has it."""
+    blank = characters.index("blank")
+    logits = any_logits(seed, steps, len(characters), blank)
+    values = (np.log(softmax(logits)) if as_logarithms else logits).astype(dtype)
+    return case({"task": "read-text", "characters": characters}, [tensor("out", lay(values), **layout)], (94, 24), (188, 48),
+                meaning(softmax(values), characters, blank))
 
 
 def regions(bitmap):
@@ -146,6 +163,10 @@ def main():
         "read": read(1, 40, letters, 0),
         "read with a space": read(2, 40, letters, 1, np.float16),
         "read, but not sure": read(3, 40, letters, 0, threshold=0.999),
+        "read steps first": read_logits(13, 26, [*letters, "blank"], lambda values: values[:, None]),
+        "read steps first, logarithms": read_logits(14, 26, ["blank", *letters], lambda values: values[:, None], as_logarithms=True),
+        "read characters first": read_logits(15, 18, [*letters, "blank"], lambda values: values.T[None], row_padding=3),
+        "read characters first in halves": read_logits(16, 18, [*letters, "blank"], lambda values: values.T[None].copy(), np.float16),
         "find": find(4, letterbox(model, frame), model, frame),
         "find with padding": find(5, letterbox(model, frame), model, frame, row_padding=5),
         "find in halves": find(6, letterbox(model, frame), model, frame, np.float16),
