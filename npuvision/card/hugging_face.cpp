@@ -25,6 +25,10 @@ constexpr Architecture kArchitectures[] = {
     {"RtDetrV2ForObjectDetection", Task::kDetect, Family::kDetr, true},
     {"RfDetrForObjectDetection", Task::kDetect, Family::kDetr, true},
     {"RfDetrForInstanceSegmentation", Task::kSegment, Family::kDetr, true},
+    // The encoder of pictures often comes with the card of both.
+    {"CLIPModel", Task::kEmbed, Family::kEmbedding},
+    {"SiglipModel", Task::kEmbed, Family::kEmbedding},
+    {"SiglipVisionModel", Task::kEmbed, Family::kEmbedding},
     {"CLIPVisionModel", Task::kEmbed, Family::kEmbedding},
     {"CLIPVisionModelWithProjection", Task::kEmbed, Family::kEmbedding},
 };

@@ -1,6 +1,8 @@
 // Embeddings: a picture's position as a vector whose direction alone counts.
 #include <array>
 #include <cmath>
+#include <string>
+#include <string_view>
 
 #include "families.hpp"
 #include "values.hpp"
@@ -13,8 +15,22 @@ bool fits(const Found&, const TensorView& output) {
          output.dims[1] > 1;
 }
 
+/// Encoders of pictures may give more than one vector. Hugging Face calls the one that is compared
+/// with texts image_embeds, or, where nothing is behind the pooling, pooler_output.
+int output_of(const Found& found) {
+  for (const std::string_view name : {"image_embeds", "pooler_output"}) {
+    for (std::size_t i = 0; i < found.outputs.size(); ++i) {
+      const TensorView& output = found.outputs[i];
+      if (output.name == name && may_be_meant(found, output) && fits(found, output)) {
+        return static_cast<int>(i);
+      }
+    }
+  }
+  return only_output(found, fits);
+}
+
 std::string refusal(const Found& found) {
-  const int only = only_output(found, fits);
+  const int only = output_of(found);
   if (only < 0) return why_none(only);
   const bool is_told = found.card.task == Task::kEmbed || found.card.family == Family::kEmbedding;
   return is_told ? "" : "could be a classification: set model-task to embed";
@@ -23,8 +39,7 @@ std::string refusal(const Found& found) {
 class EmbeddingDecoder : public Decoder {
  public:
   explicit EmbeddingDecoder(const Found& found)
-      : index_(static_cast<std::size_t>(only_output(found, fits))),
-        made_for_(found.outputs[index_]) {}
+      : index_(static_cast<std::size_t>(output_of(found))), made_for_(found.outputs[index_]) {}
 
   Family family() const override { return Family::kEmbedding; }
   void decode(std::span<const TensorView> outputs, const npu::FrameGeometry& geometry,

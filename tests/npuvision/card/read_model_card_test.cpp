@@ -694,6 +694,35 @@ TEST_F(HuggingFaceCard, KnowsOtherTasks) {
   EXPECT_EQ(read().family, Family::kEmbedding);
 }
 
+// As the hub has them for clip-vit-base-patch32 and siglip-base-patch16-224.
+TEST_F(HuggingFaceCard, OfEncodersOfPictures) {
+  write("config.json", R"({"architectures": ["CLIPModel"], "model_type": "clip",
+    "text_config": {"id2label": {"0": "LABEL_0"}}, "vision_config": {"image_size": 224}})");
+  const ModelCard clip = of("preprocessor_config.json", R"({"crop_size": 224,
+    "do_center_crop": true, "do_normalize": true, "do_resize": true,
+    "feature_extractor_type": "CLIPFeatureExtractor",
+    "image_mean": [0.48145466, 0.4578275, 0.40821073],
+    "image_std": [0.26862954, 0.26130258, 0.27577711], "resample": 3, "size": 224})");
+  EXPECT_EQ(clip.task, Task::kEmbed);
+  EXPECT_EQ(clip.family, Family::kEmbedding);
+  EXPECT_TRUE(clip.labels.empty());
+  EXPECT_EQ(clip.resize, npu::ResizeMode::kCrop);
+  EXPECT_EQ(clip.crop_share, 1.0F) << "all of the shorter side";
+  EXPECT_NEAR(clip.mean.at(0), 0.48145466 * 255, 1e-4);
+  EXPECT_NEAR(clip.scale.at(2), 0.27577711 * 255, 1e-4);
+  EXPECT_EQ(clip.channels, npu::ChannelOrder::kRGB);
+  write("config.json", R"({"architectures": ["SiglipModel"], "model_type": "siglip"})");
+  const ModelCard siglip = of("preprocessor_config.json", R"({"do_normalize": true,
+    "do_rescale": true, "do_resize": true, "image_mean": [0.5, 0.5, 0.5],
+    "image_processor_type": "SiglipImageProcessor", "image_std": [0.5, 0.5, 0.5],
+    "processor_class": "SiglipProcessor", "resample": 3, "rescale_factor": 0.00392156862745098,
+    "size": {"height": 224, "width": 224}})");
+  EXPECT_EQ(siglip.task, Task::kEmbed);
+  EXPECT_EQ(siglip.resize, npu::ResizeMode::kStretch);
+  EXPECT_EQ(siglip.mean, std::vector<float>(3, 127.5F));
+  EXPECT_EQ(siglip.scale, std::vector<float>(3, 127.5F));
+}
+
 TEST_F(HuggingFaceCard, TakesPlaceholdersForNoLabels) {
   write("config.json", R"({"id2label": {"0": "LABEL_0", "1": "LABEL_1"}})");
   EXPECT_TRUE(read().labels.empty());

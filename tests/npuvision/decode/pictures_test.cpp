@@ -93,6 +93,10 @@ INSTANTIATE_TEST_SUITE_P(
                    card_of(Task::kDepth),
                    {{"o", {1, 64, 64}, ElementType::kU8}},
                    "has other tensors"},
+        RefusalRow{"TwoVectors",
+                   card_of(Task::kEmbed),
+                   {{"o", {1, 512}}, {"p", {1, 512}}},
+                   "has more than one such tensor: set tensor-name"},
         RefusalRow{"TokensAreNoVector",
                    card_of(Task::kEmbed),
                    {{"o", {1, 257, 1024}}},
@@ -137,6 +141,30 @@ TEST(Embedding, OfNoNumbersIsUndefined) {
   const Answer answer = decoded(card_of(Task::kEmbed), vector);
   EXPECT_TRUE(answer.is_undefined);
   EXPECT_TRUE(answer.embedding.empty());
+}
+
+std::vector<float> embedding_of(const std::vector<const TestTensor*>& tensors,
+                                const std::string& output = "") {
+  std::vector<TensorView> views;
+  for (const TestTensor* tensor : tensors) views.push_back(tensor->view());
+  ModelCard card = card_of(Task::kEmbed);
+  card.output = output;
+  Answer answer;
+  make_decoder(card, views, {4, 4})
+      ->decode(views, {.model_width = 4, .model_height = 4}, {4, 4}, {}, &answer);
+  return answer.embedding;
+}
+
+TEST(Embedding, IsThatOfThePictureAmongAnEncodersOutputs) {
+  using Values = std::vector<float>;
+  const TestTensor tokens("last_hidden_state", ElementType::kF32, {1, 2, 2}, {9, 9, 9, 9});
+  const TestTensor pooled("pooler_output", ElementType::kF32, {1, 2}, {4, 3});
+  const TestTensor words("text_embeds", ElementType::kF32, {1, 2}, {1, 0});
+  const TestTensor picture("image_embeds", ElementType::kF32, {1, 2}, {-3, 4});
+  EXPECT_EQ(embedding_of({&tokens, &pooled}), (Values{0.8F, 0.6F})) << "SigLIP";
+  EXPECT_EQ(embedding_of({&picture, &tokens}), (Values{-0.6F, 0.8F})) << "CLIP";
+  EXPECT_EQ(embedding_of({&words, &pooled, &picture, &tokens}), (Values{-0.6F, 0.8F}));
+  EXPECT_EQ(embedding_of({&words, &picture}, "text_embeds"), (Values{1, 0})) << "as it is told";
 }
 
 TEST(Embedding, OfLengthZeroHasNoDirection) {
