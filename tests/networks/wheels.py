@@ -33,8 +33,6 @@ class Text:
 
     def __init__(self):
         from rapidocr_onnxruntime import RapidOCR
-        models = folder("rapidocr_onnxruntime") / "models"
-        self.finder, self.reader = models / "ch_PP-OCRv4_det_infer.onnx", models / "ch_PP-OCRv4_rec_infer.onnx"
         self.run = RapidOCR()
 
     def __call__(self, image):

@@ -24,6 +24,7 @@ CLIP_FRAMES = 300
 # So slow that no frame is late, however busy the machine is: the camera lines drop those.
 SLOW_CAMERA = "videotestsrc num-buffers=20 ! capsfilter caps=video/x-raw,framerate=1/1"
 SERVER = Path(__file__).resolve().with_name("rtsp_server.py")
+NO_WHEEL = 3  # of read-page.sh
 NPU_COMPILE = PART = PART_FRAMES = None
 
 
@@ -253,6 +254,22 @@ class LaunchLines(unittest.TestCase):
         lines = run("read-meter.sh")
         truth = read(TREE / "models" / "digits" / "meter.truth.jsonl")
         self.assertEqual([line["classifications"][0]["label"] for line in lines], [frame["text"] for frame in truth])
+
+    def test_a_page_is_read(self):
+        """By networks out of a wheel; the picture is the page with what was read beside each line."""
+        made, picture = self.folder / "made", self.folder / "read.jpg"
+        env = os.environ | {"DEVICE": "software", "MADE": str(made)}
+        done = subprocess.run([LINES / "read-page.sh", picture], env=env, capture_output=True, text=True, timeout=240)
+        if done.returncode == NO_WHEEL:
+            self.skipTest(done.stderr.strip())
+        self.assertEqual(done.returncode, 0, done.stderr[-2000:])
+        self.assertEqual(done.stdout, (made / "page.txt").read_text())
+        for file in (made / "page.png", picture):
+            line = f"gst-launch-1.0 -q filesrc location='{file}' ! decodebin ! videoconvert ! video/x-raw,format=RGB ! filesink location='{file}.rgb'"
+            subprocess.run(shlex.split(line), check=True, timeout=60, stderr=subprocess.DEVNULL)
+        plain, drawn = (Path(f"{file}.rgb").read_bytes() for file in (made / "page.png", picture))
+        changed = sum(abs(a - b) > 60 for a, b in zip(plain, drawn, strict=True)) / len(plain)
+        self.assertTrue(0.01 < changed < 0.2, f"boxes and labels are drawn, the rest is as it was: {changed}")
 
     def test_four_streams(self):
         picture = self.folder / "mosaic.png"
