@@ -178,6 +178,7 @@ set(NPUVISION_SOURCES
   npuvision/decode/pictures/depth.cpp
   npuvision/decode/pictures/embedding.cpp
   npuvision/decode/pictures/levels.cpp
+  npuvision/decode/pictures/mask_queries.cpp
   npuvision/decode/pictures/segmentation.cpp
   npuvision/decode/simcc.cpp
   npuvision/decode/ssd.cpp

@@ -24,6 +24,10 @@ constexpr Architecture kArchitectures[] = {
     {"RTDetrV2ForObjectDetection", Task::kDetect, Family::kDetr, true},
     {"RtDetrV2ForObjectDetection", Task::kDetect, Family::kDetr, true},
     {"RfDetrForObjectDetection", Task::kDetect, Family::kDetr, true},
+    // Their files do not tell whether classes of places are wanted, or objects.
+    {"MaskFormerForInstanceSegmentation", Task::kUnknown, Family::kMaskQueries},
+    {"Mask2FormerForUniversalSegmentation", Task::kUnknown, Family::kMaskQueries},
+    {"OneFormerForUniversalSegmentation", Task::kUnknown, Family::kMaskQueries},
     {"RfDetrForInstanceSegmentation", Task::kSegment, Family::kDetr, true},
     // The encoder of pictures often comes with the card of both.
     {"CLIPModel", Task::kEmbed, Family::kEmbedding},

@@ -51,7 +51,8 @@ constexpr Name<Family> kFamilies[] = {{Family::kAuto, "auto"},
                                       {Family::kTfDetection, "tf-detection"},
                                       {Family::kTorchvision, "torchvision"},
                                       {Family::kCenterFace, "centerface"},
-                                      {Family::kLandmarks, "landmarks"}};
+                                      {Family::kLandmarks, "landmarks"},
+                                      {Family::kMaskQueries, "mask-queries"}};
 
 template <typename Value, std::size_t count>
 std::vector<Value> values_of(const Name<Value> (&names)[count]) {

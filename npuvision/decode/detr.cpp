@@ -174,8 +174,6 @@ class DetrDecoder : public Decoder {
 
   void give_masks(const TensorView& masks, const npu::FrameGeometry& geometry, FrameSize frame,
                   Answer* answer);
-  Object region_of(const Object& object, std::span<const float> plane,
-                   const npu::FrameGeometry& geometry, FrameSize frame) const;
   void read_planes(const TensorView& masks);
   std::span<const float> plane(std::size_t object) const;
 
@@ -187,7 +185,6 @@ class DetrDecoder : public Decoder {
   TensorView masks_made_for_;
   std::vector<float> logits_, box_values_;
   std::vector<float> planes_;    // the objects' masks, one after the other
-  std::vector<float> part_;      // the part of a mask that is painted
   std::vector<Object> regions_;  // the part of the frame for each object's mask
   Boxes boxes_;
   MaskPainter painter_;
@@ -221,20 +218,16 @@ void DetrDecoder::decode(std::span<const TensorView> outputs, const npu::FrameGe
 void DetrDecoder::give_masks(const TensorView& masks, const npu::FrameGeometry& geometry,
                              FrameSize frame, Answer* answer) {
   read_planes(masks);
+  const LogitPlane size{.width = masks.dims[3], .height = masks.dims[2]};
   regions_.clear();
   for (std::size_t i = 0; i < boxes_.kept().size(); ++i) {
-    regions_.push_back(region_of(boxes_.kept()[i]->object, plane(i), geometry, frame));
+    // The box where nothing belongs to the object.
+    regions_.push_back(
+        region_of(size, plane(i), geometry, frame).value_or(boxes_.kept()[i]->object));
   }
-  const std::size_t columns = masks.dims[3];
-  painter_.begin({.width = columns, .height = masks.dims[2]}, geometry, frame, regions_);
+  painter_.begin(size, geometry, frame, regions_);
   for (std::size_t i = 0; i < regions_.size(); ++i) {
-    const PlanePart part = painter_.part_for(regions_[i]);
-    part_.clear();
-    for (std::size_t y = part.top; y < part.top + part.height; ++y) {
-      const auto row = plane(i).subspan(y * columns + part.left, part.width);
-      part_.insert(part_.end(), row.begin(), row.end());
-    }
-    painter_.paint(regions_[i], part, part_, answer);
+    painter_.paint_of_whole(regions_[i], plane(i), answer);
   }
 }
 
@@ -253,33 +246,6 @@ void DetrDecoder::read_planes(const TensorView& masks) {
       read(masks, element(masks, {0, query, y}), masks.strides_bytes[3], to.first(columns));
     }
   }
-}
-
-/// The rectangle of the frame outside which the interpolated logits are not above 0: around all
-/// positive logits, plus one on each side. The object's box where no logit is positive.
-Object DetrDecoder::region_of(const Object& object, std::span<const float> plane,
-                              const npu::FrameGeometry& geometry, FrameSize frame) const {
-  const std::size_t rows = masks_made_for_.dims[2], columns = masks_made_for_.dims[3];
-  std::size_t left = columns, top = rows, right = 0, bottom = 0;
-  for (std::size_t i = 0; i < plane.size(); ++i) {
-    if (!(plane[i] > 0)) continue;
-    left = std::min(left, i % columns);
-    right = std::max(right, i % columns);
-    top = std::min(top, i / columns);
-    bottom = i / columns;
-  }
-  if (left > right) return object;
-  const auto x = [&](double column) {
-    return frame_x(column * geometry.model_width / static_cast<double>(columns), geometry, frame);
-  };
-  const auto y = [&](double row) {
-    return frame_y(row * geometry.model_height / static_cast<double>(rows), geometry, frame);
-  };
-  return {.left = x(static_cast<double>(left) - 1),
-          .top = y(static_cast<double>(top) - 1),
-          .right = x(static_cast<double>(right) + 2),
-          .bottom = y(static_cast<double>(bottom) + 2),
-          .oriented = {}};
 }
 
 void DetrDecoder::add_sigmoids(const npu::FrameGeometry& geometry, float threshold) {

@@ -33,6 +33,7 @@ extern const Contract kMaskRcnnContract;
 extern const Contract kTfDetectionContract;
 extern const Contract kTorchvisionContract;
 extern const Contract kCenterFaceContract;
+extern const Contract kMaskQueriesContract;
 
 /// The only one that fits. Throws Error(kInvalidArgument) where none does, or more than one.
 const Contract& fitting_contract(const Found& found);

@@ -38,6 +38,7 @@ std::span<const Contract* const> contracts() {
       &kLandmarksContract,
       &kClassificationContract,
       &kSegmentationContract,
+      &kMaskQueriesContract,
       &kAnomalyContract,
       &kDepthContract,
       &kEmbeddingContract,

@@ -685,6 +685,25 @@ TEST_F(HuggingFaceCard, DecidesNothingForWhatIsNotKnown) {
   EXPECT_EQ(read().architecture, "YolosForObjectDetection");
 }
 
+TEST_F(HuggingFaceCard, LeavesTheTaskOfUniversalSegmentationOpen) {
+  for (const char* architecture :
+       {"MaskFormerForInstanceSegmentation", "Mask2FormerForUniversalSegmentation",
+        "OneFormerForUniversalSegmentation"}) {
+    write("config.json", std::string(R"({"architectures": [")") + architecture +
+                             R"("], "id2label": {"0": "person", "1": "sky"}})");
+    const ModelCard card = of("preprocessor_config.json", R"({"do_normalize": true,
+      "do_rescale": true, "do_resize": true, "ignore_index": 255, "reduce_labels": false,
+      "image_mean": [0.485, 0.456, 0.406], "image_std": [0.229, 0.224, 0.225],
+      "rescale_factor": 0.00392156862745098, "size": {"height": 384, "width": 384},
+      "size_divisor": 32})");
+    EXPECT_EQ(card.family, Family::kMaskQueries);
+    EXPECT_EQ(card.task, Task::kUnknown);
+    EXPECT_EQ(card.architecture, architecture);
+    EXPECT_EQ(card.labels.size(), 2U);
+    EXPECT_EQ(card.resize, npu::ResizeMode::kStretch);
+  }
+}
+
 TEST_F(HuggingFaceCard, KnowsOtherTasks) {
   write("config.json", R"({"architectures": ["DepthAnythingForDepthEstimation"]})");
   EXPECT_EQ(read().family, Family::kDepth);

@@ -200,6 +200,14 @@ Rows detr_rows() {
   };
 }
 
+Rows query_rows() {
+  constexpr Family kFamily = Family::kMaskQueries;
+  const std::vector<RowOutput> outputs{{{"class_queries_logits", {1, 8, 19}}, "l"},
+                                       {{"masks_queries_logits", {1, 8, 16, 16}}, "l"}};
+  return {{"mask-queries, semantic", kFamily, card_of(Task::kSemantic, 18), outputs},
+          {"mask-queries, segment", kFamily, card_of(Task::kSegment, 18), outputs}};
+}
+
 Rows grid_of_scores_rows() {
   const auto faces = [](std::uint32_t side, std::size_t boxes, std::size_t values = 16) {
     return ContractRow{"anchors of " + std::to_string(side) + ", " + std::to_string(values),
@@ -343,8 +351,8 @@ Rows text_rows() {
 Rows all_rows() {
   Rows all;
   for (Rows (*part)() : {yolo_rows, end_to_end_rows, host_rows, objectness_rows, grid_rows,
-                         graph_rows, detr_rows, grid_of_scores_rows, torchvision_rows, face_rows,
-                         point_rows, classification_rows, map_rows, text_rows}) {
+                         graph_rows, detr_rows, query_rows, grid_of_scores_rows, torchvision_rows,
+                         face_rows, point_rows, classification_rows, map_rows, text_rows}) {
     Rows rows = part();
     all.insert(all.end(), std::make_move_iterator(rows.begin()),
                std::make_move_iterator(rows.end()));

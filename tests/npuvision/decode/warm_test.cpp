@@ -36,8 +36,8 @@ TEST_P(WarmDecoder, AllocatesNothing) {
 
 INSTANTIATE_TEST_SUITE_P(All, WarmDecoder,
                          testing::Values("centerface", "classification", "detr", "key_points",
-                                         "picodet", "pictures", "ssd", "text", "tf_detection",
-                                         "torchvision"),
+                                         "mask_queries", "picodet", "pictures", "ssd", "text",
+                                         "tf_detection", "torchvision"),
                          [](const auto& file) { return std::string(file.param); });
 
 TEST(Allocations, AreCounted) {
