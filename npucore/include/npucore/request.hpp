@@ -74,7 +74,8 @@ class NPU_API Request {
 
   /// Called after each inference, with its error or null, on a thread of the model's (models with
   /// EXCLUSIVE_ASYNC_REQUESTS share one). It may bind tensors, submit again and even destroy this
-  /// or other requests; what it throws is logged. Empty: none. Throws while in flight.
+  /// or other requests, whose callbacks it then waits for, except one that waits for it; what it
+  /// throws is logged. Empty: none. Throws while in flight.
   void set_callback(std::function<void(std::exception_ptr)> callback);
 
   /// Throws Error(kDeviceLost) if the device refuses: the inference is lost.

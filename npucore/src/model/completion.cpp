@@ -14,9 +14,69 @@
 namespace npu::internal {
 namespace {
 
-/// True in a thread that runs callbacks, of whichever requests. It must not wait for another such
-/// thread, which may be waiting for it.
-thread_local bool calls_back = false;
+/// Guards all queues, what follows here and the marked members of Completed: a callback of one
+/// model may wait for another model's.
+std::mutex mutex;
+
+/// A thread that runs callbacks, for those that wait for it.
+struct Caller {
+  const Completed* awaited = nullptr;  ///< for the end of whose callback it waits, in its own
+  const Caller* next = nullptr;        ///< runs that callback if none does yet; null: itself
+};
+thread_local Caller* this_caller = nullptr;  ///< null in all other threads
+
+/// A running callback. Others run at the same time if it ends their requests, or if they belong to
+/// another model.
+struct Running {
+  Completed* item;  ///< null again when a callback destroyed it
+  Running* next;
+  const Caller* caller;
+};
+Running* running = nullptr;
+
+Running* frame_of(const Completed& item) {
+  Running* frame = running;
+  while (frame && frame->item != &item) frame = frame->next;
+  return frame;
+}
+
+bool is_calling(const Caller& caller) {
+  const Running* frame = running;
+  while (frame && frame->caller != &caller) frame = frame->next;
+  return frame;
+}
+
+void drop(const Running& frame) {
+  Running** at = &running;
+  while (*at != &frame) at = &(*at)->next;
+  *at = frame.next;
+}
+
+/// Whether `caller` is this thread, or waits for a callback of this thread, by way of any others.
+bool waits_for_this_thread(const Caller* caller) {
+  while (caller && caller != this_caller) {
+    const Running* frame = caller->awaited ? frame_of(*caller->awaited) : nullptr;
+    caller = frame ? frame->caller : caller->next;
+  }
+  return caller;
+}
+
+/// This thread waits for a callback's end as long as this lives. Needs the mutex at both ends.
+class Awaiting {
+ public:
+  Awaiting(const Completed& item, const Caller* next) {
+    if (this_caller) {
+      *this_caller = {&item, next};
+    }
+  }
+  Awaiting(const Awaiting&) = delete;
+  Awaiting& operator=(const Awaiting&) = delete;
+  ~Awaiting() {
+    if (this_caller) {
+      *this_caller = {};
+    }
+  }
+};
 
 void pin_to(int cpu) {
   cpu_set_t set;
@@ -31,32 +91,20 @@ void pin_to(int cpu) {
 
 /// The state shared by thread and owners; it outlives a Completion destroyed in its own thread.
 struct Completion::Core {
-  std::mutex mutex;  // guards everything here and the marked members of Completed
   std::condition_variable changed;
   Completed* oldest = nullptr;
   Completed* newest = nullptr;
-  /// A running callback. Others run at the same time if it ends their requests, or if they belong
-  /// to another model.
-  struct Running {
-    Completed* item;  ///< null again when a callback destroyed it
-    Running* next;
-    std::thread::id thread;
-  };
-  Running* running = nullptr;
   bool stopping = false;
-  std::thread::id thread;
+  Caller caller;  ///< the thread's
 
   void run();
   void call(std::unique_lock<std::mutex>& lock, Completed* item);
-  void call_now(std::unique_lock<std::mutex>& lock, Completed& item);
-  Running* frame_of(const Completed& item) const;
-  void drop(const Running& frame);
   Completed* take_oldest();
   void take_out(Completed& item);
 };
 
 void Completion::Core::run() {
-  calls_back = true;
+  this_caller = &caller;
   std::unique_lock lock(mutex);
   for (;;) {
     changed.wait(lock, [this] { return stopping || oldest; });
@@ -65,28 +113,8 @@ void Completion::Core::run() {
   }
 }
 
-/// Runs a request's callback out of turn, because another callback ends that request.
-void Completion::Core::call_now(std::unique_lock<std::mutex>& lock, Completed& item) {
-  while (item.queued_) {  // its callback may submit it again
-    take_out(item);
-    call(lock, &item);
-  }
-}
-
-Completion::Core::Running* Completion::Core::frame_of(const Completed& item) const {
-  Running* frame = running;
-  while (frame && frame->item != &item) frame = frame->next;
-  return frame;
-}
-
-void Completion::Core::drop(const Running& frame) {
-  Running** at = &running;
-  while (*at != &frame) at = &(*at)->next;
-  *at = frame.next;
-}
-
 void Completion::Core::call(std::unique_lock<std::mutex>& lock, Completed* item) {
-  Running frame{item, running, std::this_thread::get_id()};
+  Running frame{item, running, this_caller};
   running = &frame;
   lock.unlock();
   auto callback = item->callback();
@@ -132,14 +160,12 @@ void Completion::Core::take_out(Completed& item) {
 
 Completion::Completion(bool pin) : core_(std::make_shared<Core>()) {
   const int cpu = pin ? ::sched_getcpu() : -1;
-  std::unique_lock lock(core_->mutex);
   thread_ = std::thread([core = core_, pin, cpu] {
     if (pin) {
       pin_to(cpu);
     }
     core->run();
   });
-  core_->thread = thread_.get_id();
 }
 
 Completion::~Completion() {
@@ -147,13 +173,14 @@ Completion::~Completion() {
     thread_.detach();  // it stayed with the parent
     return;
   }
-  {
-    std::scoped_lock lock(core_->mutex);
-    core_->stopping = true;
-  }
+  std::unique_lock lock(mutex);
+  core_->stopping = true;
+  // A callback that destroys a model's last request may run in this very thread, or be waited for
+  // by the callback of that request.
+  const bool may_wait_for_this = this_caller && is_calling(core_->caller);
+  lock.unlock();
   core_->changed.notify_all();
-  // A callback that destroys a model's last request destroys the model in this very thread.
-  if (thread_.get_id() == std::this_thread::get_id()) {
+  if (may_wait_for_this) {
     thread_.detach();
   } else {
     thread_.join();
@@ -163,7 +190,7 @@ Completion::~Completion() {
 /// Once the lock is released, the callback may have destroyed the item, and with it this object.
 void Completion::add(Completed& item) {
   const std::shared_ptr<Core> core = core_;
-  std::scoped_lock lock(core->mutex);
+  std::scoped_lock lock(mutex);
   (core->newest ? core->newest->next_ : core->oldest) = &item;
   core->newest = &item;
   item.queued_ = true;
@@ -172,15 +199,20 @@ void Completion::add(Completed& item) {
 }
 
 bool Completion::wait(Completed& item, std::uint64_t timeout_ns, std::exception_ptr& error) {
-  std::unique_lock lock(core_->mutex);
+  std::unique_lock lock(mutex);
   const std::uint64_t last = item.added_count_;
   const auto is_over = [&] { return item.called_count_ >= last; };
-  if (std::this_thread::get_id() == core_->thread && !is_over()) {
-    if (!item.queued_) return true;  // called from the callback of this inference
-    if (timeout_ns == 0) return false;
-    throw Error(ErrorCode::kInvalidArgument,
-                "a callback cannot wait for an inference: it would wait for itself");
+  if (this_caller && !is_over()) {
+    const Running* const frame = frame_of(item);
+    const bool is_here = frame && frame->caller == this_caller;
+    if (is_here && !item.queued_) return true;  // called from the callback of this inference
+    if (waits_for_this_thread(frame ? frame->caller : &core_->caller)) {
+      if (timeout_ns == 0) return false;
+      throw Error(ErrorCode::kInvalidArgument,
+                  "a callback cannot wait for an inference: it would wait for itself");
+    }
   }
+  const Awaiting awaiting(item, &core_->caller);
   // A longer timeout may end past what the clock can tell.
   constexpr std::uint64_t kForEver = std::numeric_limits<std::int64_t>::max() / 2;
   if (timeout_ns >= kForEver) {
@@ -193,23 +225,30 @@ bool Completion::wait(Completed& item, std::uint64_t timeout_ns, std::exception_
 }
 
 void Completion::remove(Completed& item) {
-  std::unique_lock lock(core_->mutex);
-  Core::Running* const frame = core_->frame_of(item);
-  if (frame && frame->thread == std::this_thread::get_id()) {
-    frame->item = nullptr;
-    core_->take_out(item);
-    return;
+  std::unique_lock lock(mutex);
+  for (;;) {
+    Running* const frame = frame_of(item);
+    if (!frame && !item.queued_) return;
+    if (frame && waits_for_this_thread(frame->caller)) {
+      // Its inference is over. Its callback cannot return before this thread's, and goes on alone.
+      frame->item = nullptr;
+      return core_->take_out(item);
+    }
+    if (!frame && this_caller) {
+      // Called out of turn: the thread whose turn it is may be waiting for this one.
+      core_->take_out(item);
+      core_->call(lock, &item);
+    } else {
+      const Awaiting awaiting(item, nullptr);
+      core_->changed.wait(lock);
+    }
   }
-  if (calls_back && !frame) {
-    core_->call_now(lock, item);
-  }
-  core_->changed.wait(lock, [&] { return !item.queued_ && !core_->frame_of(item); });
 }
 
 std::shared_ptr<Completion> Completion::shared(bool pin) {
-  static std::mutex mutex;                              // guards known
+  static std::mutex making;                             // guards known
   static auto& known = *new std::weak_ptr<Completion>;  // never destroyed
-  std::scoped_lock lock(mutex);
+  std::scoped_lock lock(making);
   auto completion = known.lock();
   if (!completion) {
     completion = std::make_shared<Completion>(pin);

@@ -23,7 +23,7 @@ class Completed {
   virtual std::exception_ptr complete() noexcept = 0;
   virtual std::shared_ptr<const Callback> callback() const = 0;
 
-  // Guarded by the completion's mutex.
+  // Guarded by the completions' mutex.
   Completed* next_ = nullptr;
   bool queued_ = false;
   std::uint64_t added_count_ = 0;
@@ -42,10 +42,11 @@ class Completion {
 
   void add(Completed& item);
   /// Waits until the callback of the last added item has returned. False when `timeout_ns` passed
-  /// first; else takes the error out. Throws in the completion thread itself, which would wait for
-  /// ever.
+  /// first; else takes the error out. Throws in a callback that would wait for itself, by way of
+  /// any others.
   bool wait(Completed& item, std::uint64_t timeout_ns, std::exception_ptr& error);
-  /// Afterwards only the calling thread touches the item. Its owner completes what is in flight.
+  /// Waits as wait() does, but for a callback that waits for this thread's. Afterwards only the
+  /// calling thread touches the item. Its owner completes what is in flight.
   void remove(Completed& item);
 
   /// The one for all models of the process that want to share it.

@@ -18,6 +18,13 @@
 namespace npu::test {
 namespace {
 
+/// Ends the program if `ended` never comes: no deadlock outlasts the test.
+void expect_end(const std::future<void>& ended, const char* otherwise) {
+  if (ended.wait_for(std::chrono::seconds(60)) == std::future_status::ready) return;
+  ADD_FAILURE() << otherwise;
+  std::quick_exit(1);
+}
+
 class Callbacks : public OnSoftwareNpu {
  protected:
   CompiledModel model(const CompileOptions& options = {}) {
@@ -290,11 +297,121 @@ TEST_F(Callbacks, ThatAlwaysSubmitAgainEndWithTheirRequest) {
   request->submit();
   while (calls < 10) std::this_thread::yield();
   auto ended = std::async(std::launch::async, [&] { request.reset(); });
-  if (ended.wait_for(std::chrono::seconds(10)) != std::future_status::ready) {
-    ADD_FAILURE() << "it is never destroyed";
-    std::quick_exit(1);
-  }
+  expect_end(ended, "it is never destroyed");
   EXPECT_EQ(refused, 1);
+}
+
+/// Each callback destroys the request of the next one, once all of them run; the models end with
+/// their requests.
+void destroy_in_a_ring(std::vector<CompiledModel> models) {
+  std::vector<std::unique_ptr<Request>> requests;
+  std::atomic<std::size_t> not_running = models.size(), not_done = models.size();
+  std::promise<void> done;
+  for (std::size_t index = 0; index < models.size(); ++index) {
+    requests.push_back(std::make_unique<Request>(models[index].create_request()));
+    requests.back()->set_callback([&, next = (index + 1) % models.size()](std::exception_ptr) {
+      --not_running;
+      while (not_running > 0) std::this_thread::yield();
+      requests[next].reset();
+      if (--not_done == 0) {
+        done.set_value();
+      }
+    });
+  }
+  for (const auto& request : requests) request->submit();
+  while (not_running > 0) std::this_thread::yield();
+  models.clear();
+  expect_end(done.get_future(), "the callbacks wait for each other");
+}
+
+TEST_F(Callbacks, OfTwoModelsMayDestroyEachOthersRequests) {
+  for (int round = 0; round < 20; ++round) destroy_in_a_ring({model(), model()});
+}
+
+TEST_F(Callbacks, OfFourModelsMayDestroyEachOthersRequestsInARing) {
+  for (int round = 0; round < 20; ++round) destroy_in_a_ring({model(), model(), model(), model()});
+}
+
+// The second request's callback is called out of turn, in the other model's thread.
+TEST_F(Callbacks, OfOneModelMayDestroyEachOthersRequestsInTheThreadOfAnother) {
+  const CompiledModel compiled = model();
+  auto first = std::make_unique<Request>(compiled.create_request());
+  auto second = std::make_unique<Request>(compiled.create_request());
+  auto other = std::make_unique<Request>(model().create_request());
+  std::promise<void> first_runs, second_runs, first_done, other_done;
+  first->set_callback([&](std::exception_ptr) {
+    first_runs.set_value();
+    second_runs.get_future().wait();
+    other.reset();
+    first_done.set_value();
+  });
+  second->set_callback([&](std::exception_ptr) {
+    second_runs.set_value();
+    first.reset();
+  });
+  other->set_callback([&](std::exception_ptr) {
+    first_runs.get_future().wait();
+    second.reset();
+    other_done.set_value();
+  });
+  for (Request* request : {first.get(), second.get(), other.get()}) request->submit();
+  expect_end(first_done.get_future(), "the first callback waits for ever");
+  expect_end(other_done.get_future(), "the other model's callback waits for ever");
+}
+
+// Whichever of the two would close the circle does not wait.
+TEST_F(Callbacks, MayDestroyARequestWhoseCallbackWaitsForTheirModel) {
+  const CompiledModel compiled = model(), other = model();
+  for (int round = 0; round < 50; ++round) {
+    Request first = compiled.create_request(), second = compiled.create_request();
+    auto waiting = std::make_unique<Request>(other.create_request());
+    std::atomic<int> running = 0;
+    std::promise<void> destroyed, waited;
+    const auto both_run = [&] {
+      ++running;
+      while (running < 2) std::this_thread::yield();
+    };
+    first.set_callback([&](std::exception_ptr) {
+      both_run();
+      waiting.reset();
+      destroyed.set_value();
+    });
+    second.set_callback([](std::exception_ptr) {});
+    waiting->set_callback([&](std::exception_ptr) {
+      both_run();
+      try {
+        EXPECT_TRUE(second.wait());
+      } catch (const Error& error) {
+        EXPECT_TRUE(has(error.what(), "cannot wait")) << error.what();
+      }
+      waited.set_value();
+    });
+    first.submit();
+    second.submit();
+    waiting->submit();
+    expect_end(destroyed.get_future(), "the request is never destroyed");
+    expect_end(waited.get_future(), "the callback waits for ever");
+  }
+}
+
+TEST_F(Callbacks, WaitForAnothersEndWhereThatDoesNotWaitForThem) {
+  Request first = model().create_request();
+  auto other = std::make_unique<Request>(model().create_request());
+  std::promise<void> other_runs;
+  std::atomic<bool> is_over = false;
+  other->set_callback([&](std::exception_ptr) {
+    other_runs.set_value();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    is_over = true;
+  });
+  first.set_callback([&](std::exception_ptr) {
+    other_runs.get_future().wait();
+    other.reset();
+    EXPECT_TRUE(is_over);
+  });
+  other->submit();
+  first.submit();
+  EXPECT_TRUE(first.wait());
 }
 
 }  // namespace
