@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include <npucore/error.hpp>
 #include <npucore/model.hpp>
 
@@ -79,6 +81,36 @@ TEST(HintsTest, WarnsOfAResizeThatIsNotOffered) {
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_TRUE(has(warnings[0], "'fill' is not offered: frames are stretched"));
   EXPECT_TRUE(model_with(dir, {{"resize_type", "standard"}}).warnings().empty());
+}
+
+std::vector<std::string> warnings_of(const std::vector<std::vector<std::int64_t>>& constants) {
+  test::IrWriter ir;
+  auto value = ir.parameter("x", "i64", {2});
+  for (const auto& numbers : constants) {
+    const std::string_view bytes(reinterpret_cast<const char*>(numbers.data()),
+                                 numbers.size() * sizeof(numbers[0]));
+    const auto name = "c" + std::to_string(ir.weights().size());
+    value = ir.binary("Add", value, ir.constant(name, "i64", {2}, bytes));
+  }
+  ir.result(value);
+  const test::TempDir dir;
+  return Model::read(ir.write(dir.path(), "model")).warnings();
+}
+
+TEST(WideNumbersTest, AreToldOnceAndByLayer) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  const auto one = warnings_of({{1, 2}, {0, kMost + 1}});
+  ASSERT_EQ(one.size(), 1U);
+  EXPECT_TRUE(has(one[0], "layer 'c16' (Const, id 3) holds 2147483648: NPUs compute i64"));
+  const auto two = warnings_of({{-3000000000, 0}, {0, kMost + 1}});
+  ASSERT_EQ(two.size(), 1U);
+  EXPECT_TRUE(has(two[0], "holds -3000000000, and 1 more hold such numbers: "));
+}
+
+TEST(WideNumbersTest, AreNoneThatFitOrMeanTheEnd) {
+  constexpr auto kNarrow = std::numeric_limits<std::int32_t>();
+  constexpr auto kWide = std::numeric_limits<std::int64_t>();
+  EXPECT_TRUE(warnings_of({{kNarrow.min(), kNarrow.max()}, {kWide.max(), kWide.min()}}).empty());
 }
 
 }  // namespace

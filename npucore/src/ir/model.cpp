@@ -4,6 +4,7 @@
 #include <npucore/model.hpp>
 
 #include "base/api.hpp"
+#include "ir/graph/constant.hpp"
 #include "ir/graph/layers.hpp"
 #include "ir/graph/model_impl.hpp"
 #include "ir/graph/ports.hpp"
@@ -123,8 +124,9 @@ const std::optional<FrameInput>& Model::frame_input() const {
 std::vector<std::string> Model::warnings() const {
   return with(impl_, [](const Impl& impl) {
     auto warnings = ir::color_fusion_warnings(impl.document, impl.weights);
-    for (auto& warning : ir::hint_warnings(impl.model_info)) {
-      warnings.push_back(std::move(warning));
+    for (const auto& more : {ir::hint_warnings(impl.model_info),
+                             ir::wide_number_warnings(impl.document, impl.weights)}) {
+      warnings.insert(warnings.end(), more.begin(), more.end());
     }
     return warnings;
   });

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/enum_names.hpp"
+#include "base/text.hpp"
 
 #include "layer.hpp"
 
@@ -51,6 +52,26 @@ std::optional<std::vector<double>> constant_values(pugi::xml_node layer, const W
     values.push_back(value_at(bytes, type, i));
   }
   return values;
+}
+
+/// Many constants may name the same bytes: more than this is not looked through.
+constexpr std::size_t kMostWideBytes = std::size_t{64} << 20;
+
+/// The first number that 32 bits do not hold.
+std::optional<std::int64_t> wide_number(pugi::xml_node layer, const Weights& weights,
+                                        std::size_t* bytes_left) {
+  constexpr std::int64_t kToTheEnd = std::int64_t{1} << 62;
+  const std::string_view type = layer.child("data").attribute("element_type").value();
+  const auto range = data_range(layer);
+  if (type != "i64" || !range || range->size_bytes > *bytes_left) return {};
+  *bytes_left -= range->size_bytes;
+  const auto bytes = weights.view(range->offset, range->size_bytes);
+  for (std::size_t i = 0; i < bytes.size() / sizeof(std::int64_t); ++i) {
+    const auto number = load<std::int64_t>(bytes, i);
+    const bool is_wide = number != static_cast<std::int32_t>(number);
+    if (is_wide && number < kToTheEnd && number > -kToTheEnd) return number;
+  }
+  return {};
 }
 
 }  // namespace
@@ -102,6 +123,25 @@ std::optional<std::vector<double>> constant_input(const Document& document, cons
   }
   if (layer_type(layer) != "Const") return {};
   return constant_values(layer, weights, most);
+}
+
+std::vector<std::string> wide_number_warnings(const Document& document, const Weights& weights) {
+  std::size_t left = kMostWideBytes, others = 0;
+  std::string first;
+  for (const auto layer : all_constants(document.net())) {
+    const auto wide = wide_number(layer, weights, &left);
+    if (!wide) continue;
+    others += first.empty() ? 0 : 1;
+    if (first.empty()) {
+      first = base::text(describe_layer(layer), " holds ", *wide);
+    }
+  }
+  if (first.empty()) return {};
+  const std::string more =
+      others > 0 ? base::text(", and ", others, " more hold such numbers") : "";
+  return {base::text(first, more,
+                     ": NPUs compute i64 with 32 bits, so what depends on it may be wrong; keep "
+                     "the model's whole numbers within +-2147483647")};
 }
 
 }  // namespace npu::ir
