@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <sstream>
 
 #include <npucore/error.hpp>
 #include <npucore/model.hpp>
@@ -26,6 +27,7 @@ class KeyFile {
     const std::filesystem::path file(path_), folder = file.parent_path();
     const std::string text =
         npu::read_input(file.filename(), kMostBytes, folder.empty() ? "." : folder);
+    check_utf8(text);
     GError* error = nullptr;
     if (g_key_file_load_from_data(file_.get(), text.data(), text.size(), G_KEY_FILE_NONE, &error)) {
       return;
@@ -79,6 +81,19 @@ class KeyFile {
  private:
   using Text = std::unique_ptr<gchar, decltype(&g_free)>;
   using Texts = std::unique_ptr<gchar*, decltype(&g_strfreev)>;
+
+  /// GLib looks at values alone, not at the names of groups.
+  void check_utf8(const std::string& text) const {
+    std::istringstream lines(text);
+    std::string line;
+    for (int number = 1; std::getline(lines, line); ++number) {
+      const bool is_comment = line.starts_with('#');
+      if (is_comment || g_utf8_validate_len(line.data(), line.size(), nullptr)) continue;
+      throw npu::Error(npu::ErrorCode::kInvalidArgument,
+                       path_ + ": line " + std::to_string(number) +
+                           " is not UTF-8: save the file in that encoding");
+    }
+  }
 
   void check_present(const std::string& group, const char* key) const {
     GError* error = nullptr;

@@ -138,6 +138,12 @@ INSTANTIATE_TEST_SUITE_P(
                     OutsideRow{"Folder", ".", "it is a folder, not a regular file"}),
     by_name);
 
+TEST_F(ModelInfoFile, MayHaveCommentsInAnotherEncoding) {
+  const ModelInfo info = npu::vision::read_model_info(
+      write("m.modelinfo", "# caf\xe9\n" OUTPUT "[caf\xc3\xa9]\ndir=output\n"));
+  EXPECT_EQ(info.tensors.at(1).name, "caf\xc3\xa9");
+}
+
 TEST_F(ModelInfoFile, LabelsMayHoldAComma) {
   const ModelInfo info = npu::vision::read_model_info(write(
       "m.modelinfo", "[modelinfo]\nversion=1.0\ngroup-id=g\n[o]\ndir=output\nlabels=a\\,b,c\n"));
@@ -164,6 +170,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         BadRow{"Empty", "", "group [modelinfo] is missing"},
         BadRow{"NoKeyFile", "<xml/>", "cannot read"},
+        BadRow{"GroupNotUtf8", HEAD "[caf\xe9]\ndir=output\n",
+               ": line 5 is not UTF-8: save the file"},
+        BadRow{"ValueNotUtf8", OUTPUT "labels=caf\xe9\n", ": line 6 is not UTF-8"},
         BadRow{"NoVersion", "[modelinfo]\ngroup-id=g\n", "version"},
         BadRow{"OtherVersion", "[modelinfo]\nversion=2.0\ngroup-id=g\n",
                "group [modelinfo], key \"version\": is 2.0, but only 1.x is known"},
