@@ -153,8 +153,15 @@ int only_output(const Found& found, bool (*fits)(const Found& found, const Tenso
   return only;
 }
 
-std::string why_none(int only) {
-  return only == -1 ? kOtherTensors : "has more than one such tensor: set tensor-name";
+std::string why_none(const Found& found,
+                     bool (*fits)(const Found& found, const TensorView& output)) {
+  std::string names;
+  for (const TensorView& output : found.outputs) {
+    if (!may_be_meant(found, output) || !fits(found, output)) continue;
+    names += (names.empty() ? "\"" : " or \"") + std::string(output.name) + '"';
+  }
+  return names.empty() ? kOtherTensors
+                       : "has more than one such tensor: set tensor-name to " + names;
 }
 
 bool has_proportions(const TensorView& map, InputSize input) {

@@ -40,8 +40,9 @@ float logit(float probability);
 bool may_be_meant(const Found& found, const TensorView& output);
 /// Index of the only output that fits and may be meant; -1: none; -2: several.
 int only_output(const Found& found, bool (*fits)(const Found& found, const TensorView& output));
-/// The refusal for only_output()'s -1 or -2.
-std::string why_none(int only);
+/// The refusal where only_output() finds none or several; names these.
+std::string why_none(const Found& found,
+                     bool (*fits)(const Found& found, const TensorView& output));
 
 /// Whether a map [..., height, width] may cover the model's whole input: its proportions match to
 /// within one row or column. True where the input is not known.

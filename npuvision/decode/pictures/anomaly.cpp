@@ -49,7 +49,7 @@ bool has_thresholds(const ModelCard& card) {
 std::string refusal(const Found& found) {
   if (normalised_of(found).is_complete()) return "";
   const int only = only_output(found, fits);
-  if (only < 0) return why_none(only);
+  if (only < 0) return why_none(found, fits);
   if (found.card.task != Task::kAnomaly && found.card.family != Family::kAnomaly) {
     return "could be another map: set model-task to anomaly";
   }

@@ -96,7 +96,7 @@ bool fits(const Found& found, const TensorView& output) {
 }
 
 std::string refusal_of_levels(const Found& found, int only) {
-  if (only == -2) return why_none(only);
+  if (only == -2) return why_none(found, fits);
   if (only == -1) {
     return "has none with a value for each of the " +
            std::to_string(found.card.level_values.size()) + " of the model's levels of labels";
@@ -118,7 +118,7 @@ bool is_quantised(const Found& found) {
 std::string refusal(const Found& found) {
   const int only = only_output(found, fits);
   if (!found.card.level_values.empty()) return refusal_of_levels(found, only);
-  if (only == -2) return why_none(only);
+  if (only == -2) return why_none(found, fits);
   const bool is_told = found.card.task == Task::kClassify || found.card.family != Family::kAuto;
   if (only == -1 && is_told && is_quantised(found)) {
     return "has whole numbers, whose scale it does not say: export the model with an output of f32 "

@@ -13,7 +13,7 @@ bool fits(const Found&, const TensorView& output) {
 
 std::string refusal(const Found& found) {
   const int only = only_output(found, fits);
-  if (only < 0) return why_none(only);
+  if (only < 0) return why_none(found, fits);
   const bool is_told = found.card.task == Task::kDepth || found.card.family == Family::kDepth;
   if (!is_told) return "could be another map: set model-task to depth";
   const TensorView& map = found.outputs[static_cast<std::size_t>(only)];

@@ -31,7 +31,7 @@ int output_of(const Found& found) {
 
 std::string refusal(const Found& found) {
   const int only = output_of(found);
-  if (only < 0) return why_none(only);
+  if (only < 0) return why_none(found, fits);
   const bool is_told = found.card.task == Task::kEmbed || found.card.family == Family::kEmbedding;
   return is_told ? "" : "could be a classification: set model-task to embed";
 }

@@ -26,7 +26,7 @@ bool fits(const Found&, const TensorView& output) {
 
 std::string refusal(const Found& found) {
   const int only = only_output(found, fits);
-  if (only < 0) return why_none(only);
+  if (only < 0) return why_none(found, fits);
   if (found.card.task != Task::kSemantic && found.card.family != Family::kSegmentation) {
     return "could be another map: set model-task to semantic";
   }

@@ -72,7 +72,7 @@ std::string refusal(const Found& found) {
   if (only_output(found, is_line) == -1) return kOtherTensors;
   if (found.card.characters.empty()) return "comes without the characters that it reads";
   const int only = only_output(found, fits);
-  if (only == -2) return why_none(only);
+  if (only == -2) return why_none(found, fits);
   if (only < 0) {
     return "has none for the " + std::to_string(found.card.characters.size()) +
            " characters of the model's dictionary";

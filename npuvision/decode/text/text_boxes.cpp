@@ -25,7 +25,7 @@ bool fits(const Found&, const TensorView& output) {
 
 std::string refusal(const Found& found) {
   const int only = only_output(found, fits);
-  if (only < 0) return why_none(only);
+  if (only < 0) return why_none(found, fits);
   const float is_text = found.card.pixel_threshold.value_or(kIsText);
   if (!(is_text >= 0 && is_text <= 1)) return "has a pixel_threshold that is not from 0 to 1";
   const bool is_told =

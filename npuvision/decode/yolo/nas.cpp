@@ -21,7 +21,7 @@ bool is_rows(const Found&, const TensorView& output) {
 
 std::string refusal(const Found& found) {
   const int rows = only_output(found, is_rows);
-  if (rows < 0) return why_none(rows);
+  if (rows < 0) return why_none(found, is_rows);
   return found.card.family == Family::kYoloNas
              ? ""
              : "could be other rows of seven: set model-family to yolo-nas where it is";

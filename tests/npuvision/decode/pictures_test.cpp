@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(
         RefusalRow{"TwoMaps",
                    card_of(Task::kDepth),
                    {{"o", {1, 64, 64}}, {"p", {1, 64, 64}}},
-                   "has more than one such tensor: set tensor-name"},
+                   "has more than one such tensor: set tensor-name to \"o\" or \"p\""},
         RefusalRow{"NoThresholds",
                    card_of(Task::kAnomaly),
                    {{"o", {1, 1, 64, 64}}},
