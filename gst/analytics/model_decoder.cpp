@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <deque>
-#include <numeric>
 #include <string_view>
 
 #include <npuvision/labels.hpp>
@@ -194,14 +193,16 @@ ModelDecoder::ModelDecoder(const DecoderSettings& settings, const InferenceOutpu
 
 void ModelDecoder::prepare(const DecoderSettings& settings, bool is_ours) {
   card_ = vision::merged(settings.as_card(), is_ours ? read_card(key_) : registered_card(names_));
-  choose(shapes_);
+  vision::ChosenDecoder chosen = vision::choose_decoder(card_, shapes_, input_);
+  decoder_ = std::move(chosen.decoder);
+  chosen_ = std::move(chosen.outputs);
   if (decoder_->family() == vision::Family::kClassification) {
     card_.task = vision::Task::kClassify;
   }
   if (card_.labels.empty()) {
     card_.labels = usual_labels(decoder_->family(), shapes_);
   }
-  options_ = vision::options_of(card_);
+  options_ = vision::options_of(card_, decoder_->family());
   labels_ = std::make_shared<const std::vector<std::string>>(card_.labels);
 }
 
@@ -216,42 +217,6 @@ bool ModelDecoder::fits(const InferenceOutputs& outputs) const {
                       const TensorView view = view_of(tensor);
                       return view.name == shape.name && is_same_shape(view, shape);
                     });
-}
-
-/// All outputs, where a family takes them together; else the one that is named, or the only one
-/// that a family takes.
-void ModelDecoder::choose(const std::vector<TensorView>& views) {
-  const auto named = std::find(names_.begin(), names_.end(), card_.output);
-  if (!card_.output.empty() && named != names_.end()) {
-    chosen_ = {static_cast<std::size_t>(named - names_.begin())};
-    decoder_ = vision::make_decoder(card_, std::array{views[chosen_.front()]}, input_);
-    return;
-  }
-  chosen_.resize(views.size());
-  std::iota(chosen_.begin(), chosen_.end(), std::size_t{0});
-  try {
-    decoder_ = vision::make_decoder(card_, views, input_);
-  } catch (const npu::Error&) {
-    if (views.size() < 2 || !choose_one(views)) throw;
-  }
-}
-
-bool ModelDecoder::choose_one(const std::vector<TensorView>& views) {
-  std::unique_ptr<vision::Decoder> found;
-  std::size_t chosen = 0;
-  for (std::size_t i = 0; i < views.size(); ++i) {
-    try {
-      auto decoder = vision::make_decoder(card_, std::array{views[i]}, input_);
-      if (found) return false;
-      found = std::move(decoder);
-      chosen = i;
-    } catch (const npu::Error&) {  // not this one
-    }
-  }
-  if (!found) return false;
-  decoder_ = std::move(found);
-  chosen_ = {chosen};
-  return true;
 }
 
 const vision::Answer& ModelDecoder::decode(const InferenceOutputs& outputs,

@@ -78,8 +78,6 @@ class ModelDecoder {
 
  private:
   void prepare(const DecoderSettings& settings, bool is_ours);
-  void choose(const std::vector<npu::vision::TensorView>& views);
-  bool choose_one(const std::vector<npu::vision::TensorView>& views);
 
   const ModelKey key_;
   const npu::vision::InputSize input_;

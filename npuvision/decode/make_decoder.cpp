@@ -97,6 +97,13 @@ std::string text_of(const std::vector<Refusal>& refusals) {
 
 /// Names the families that come near; if none does, only the outputs.
 [[noreturn]] void refuse_all(const Found& found, std::vector<Refusal> refusals) {
+  const std::string& wanted = found.card.output;
+  if (!wanted.empty() &&
+      std::ranges::find(found.outputs, wanted, &TensorView::name) == found.outputs.end()) {
+    refuse(found, "have none named \"" + wanted +
+                      "\", as tensor-name or the model's .modelinfo wants it: give one of these "
+                      "names there");
+  }
   if (refusals.empty() && !found.card.host_postprocess.empty()) {
     refuse(found,
            "are of a model whose end was cut off, which yolo-end-to-end alone decodes: leave "
@@ -123,11 +130,16 @@ std::string text_of(const std::vector<Refusal>& refusals) {
 
 Decoder::~Decoder() = default;
 
-DecodeOptions options_of(const ModelCard& card) {
+DecodeOptions options_of(const ModelCard& card, Family family) {
   DecodeOptions options;
   const bool has_several = card.multilabel.value_or(false) || !card.level_values.empty();
   // With classes that exclude each other the best one is an answer whatever its score.
-  if (card.task == Task::kClassify && !has_several) {
+  const bool is_best_class =
+      (card.task == Task::kClassify || family == Family::kClassification) && !has_several;
+  // The object of key points fills the picture, however well each of them is seen.
+  const bool fills =
+      family == Family::kSimcc || (family == Family::kAuto && card.task == Task::kKeyPoints);
+  if (is_best_class || fills) {
     options.confidence_threshold = 0;
   }
   // Each class that is present is part of the answer.

@@ -85,12 +85,10 @@ class SimccDecoder : public Decoder {
 };
 
 void SimccDecoder::decode(std::span<const TensorView> outputs, const npu::FrameGeometry& geometry,
-                          FrameSize frame, const DecodeOptions&, Answer* answer) {
+                          FrameSize frame, const DecodeOptions& options, Answer* answer) {
   answer->clear();
-  check_memory(outputs[x_index_], x_made_for_);
-  check_memory(outputs[y_index_], y_made_for_);
-  read_all(outputs[x_index_], &x_);
-  read_all(outputs[y_index_], &y_);
+  read_all(checked_output(outputs, x_index_, x_made_for_), &x_);
+  read_all(checked_output(outputs, y_index_, y_made_for_), &y_);
   if (frame.width == 0 || frame.height == 0) return;
   if (!are_finite(x_) || !are_finite(y_)) return leave_undefined(answer);
   const std::size_t points = x_made_for_.dims[1];
@@ -99,13 +97,17 @@ void SimccDecoder::decode(std::span<const TensorView> outputs, const npu::FrameG
     answer->key_points.push_back(key_point(point, geometry, frame));
     sum += answer->key_points.back().confidence;
   }
+  const float confidence = sum / static_cast<float>(points);
+  if (confidence < options.confidence_threshold || options.max_objects == 0) {
+    return answer->clear();
+  }
   answer->key_points_per_object = points;
   // The object fills all that the model saw.
   answer->objects.push_back({.left = 0,
                              .top = 0,
                              .right = static_cast<double>(frame.width),
                              .bottom = static_cast<double>(frame.height),
-                             .confidence = sum / static_cast<float>(points),
+                             .confidence = confidence,
                              .label_id = 0,
                              .oriented = {}});
 }

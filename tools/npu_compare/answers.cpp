@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
-#include <numeric>
 #include <optional>
 
 #include <npucore/error.hpp>
@@ -26,34 +25,11 @@ constexpr double kSameObject = 0.5;
 /// Two embeddings with a cosine below this are those of two things.
 constexpr double kSameDirection = 0.9;
 
+/// Both sides have the name of the tested model's output.
 TensorView view_of(const npu::Port& named, const npu::Port& port) {
-  TensorView view;
-  view.name = named.tensor_names.empty() ? named.name : named.tensor_names.front();
-  view.type = port.type;
-  view.rank = port.shape.size();
-  if (view.rank > TensorView::kMaxRank) {
-    throw npu::Error(npu::ErrorCode::kUnsupported, "an output has too many dimensions");
-  }
-  std::size_t stride = npu::bit_width(port.type) / 8;
-  for (std::size_t i = view.rank; i-- > 0;) {
-    view.dims[i] = static_cast<std::size_t>(port.shape[i]);
-    view.strides_bytes[i] = stride;
-    stride *= view.dims[i];
-  }
+  TensorView view = vision::view_of(port);
+  view.name = vision::view_of(named).name;
   return view;
-}
-
-/// Size of the image input; nothing if there is none, or more than one.
-vision::InputSize image_size(const std::vector<npu::Port>& inputs) {
-  vision::InputSize size;
-  for (const auto& input : inputs) {
-    const auto& shape = input.shape;
-    if (shape.size() != 4) continue;
-    if (size.width != 0) return {};
-    const std::size_t top = shape[1] > 4 && shape[3] <= 4 ? 1 : 2;
-    size = {static_cast<std::uint32_t>(shape[top + 1]), static_cast<std::uint32_t>(shape[top])};
-  }
-  return size;
 }
 
 /// The untaken object of the same class that overlaps most.
@@ -115,8 +91,7 @@ AnswerComparer::AnswerComparer(const std::string& model, const std::string& refe
 }
 
 void AnswerComparer::make_decoders(const Pair& pair) {
-  options_ = vision::options_of(card_);
-  input_ = image_size(pair.tested().inputs());
+  input_ = vision::picture_size(pair.tested().inputs());
   geometry_ = {.model_width = input_.width, .model_height = input_.height};
   frame_size_ = {std::max(1U, input_.width), std::max(1U, input_.height)};
   if (const auto& frames = pair.tested().frame_input()) {
@@ -135,25 +110,15 @@ void AnswerComparer::make_decoders(const Pair& pair) {
     tested.push_back(view_of(port, port));
     reference.push_back(view_of(port, other_port));
   }
-  choose(tested);
+  vision::ChosenDecoder chosen = vision::choose_decoder(card_, tested, input_);
+  tested_.decoder = std::move(chosen.decoder);
+  chosen_ = std::move(chosen.outputs);
+  options_ = vision::options_of(card_, tested_.decoder->family());
   for (const auto index : chosen_) {
     tested_.views.push_back(tested[index]);
     reference_.views.push_back(reference[index]);
   }
-  tested_.decoder = vision::make_decoder(card_, tested_.views, input_);
   reference_.decoder = vision::make_decoder(card_, reference_.views, input_);
-}
-
-/// Chooses the output that the card names, or all together.
-void AnswerComparer::choose(const std::vector<TensorView>& tested) {
-  for (std::size_t i = 0; i < tested.size(); ++i) {
-    if (tested[i].name == card_.output) {
-      chosen_ = {i};
-      return;
-    }
-  }
-  chosen_.resize(tested.size());
-  std::iota(chosen_.begin(), chosen_.end(), std::size_t{0});
 }
 
 void AnswerComparer::add(std::size_t frame, Pair& pair) {

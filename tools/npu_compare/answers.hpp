@@ -41,7 +41,6 @@ class AnswerComparer {
     npu::vision::Answer answer;
   };
   void make_decoders(const Pair& pair);
-  void choose(const std::vector<npu::vision::TensorView>& tested);
   bool decode(Decoding& decoding);
   void compare_answers();
   void compare_objects();

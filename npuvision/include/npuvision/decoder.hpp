@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <npucore/frame.hpp>
 #include <npuvision/answer.hpp>
@@ -27,8 +28,8 @@ struct DecodeOptions {
   std::size_t max_classes = 1;
 };
 
-/// The card's options, and defaults where the card has none.
-NPU_API DecodeOptions options_of(const ModelCard& card);
+/// The card's options, and where the card has none, the defaults of the decoder's family.
+NPU_API DecodeOptions options_of(const ModelCard& card, Family family = Family::kAuto);
 
 /// Turns the outputs of one model into answers. Keeps its scratch memory from frame to frame, and
 /// allocates nothing more once it has seen its busiest frame. Single-threaded.
@@ -49,11 +50,23 @@ class NPU_API Decoder {
 struct InputSize {
   std::uint32_t width = 0, height = 0;  ///< pixels; 0: not known
 };
+/// The size of the only picture among a model's inputs; not known where there are none or several.
+NPU_API InputSize picture_size(std::span<const npu::Port> inputs);
 
 /// Makes the decoder of the only family that both card and shapes allow; the views need no data.
 /// Throws Error(kInvalidArgument) where no family or several fit; the message says what was found
 /// and what would decide.
 NPU_API std::unique_ptr<Decoder> make_decoder(const ModelCard& card,
                                               std::span<const TensorView> outputs, InputSize input);
+
+/// A decoder for some of a model's outputs.
+struct ChosenDecoder {
+  std::unique_ptr<Decoder> decoder;
+  std::vector<std::size_t> outputs;  ///< indices of those that decode() takes, in its order
+};
+/// As make_decoder(), for a whole model: takes the output that the card names, else all of them
+/// together, else the only one that a family takes.
+NPU_API ChosenDecoder choose_decoder(const ModelCard& card, std::span<const TensorView> outputs,
+                                     InputSize input);
 
 }  // namespace npu::vision

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include <npucore/types.hpp>
+#include <npucore/tensor.hpp>
 
 namespace npu::vision {
 
@@ -24,5 +24,9 @@ struct NPU_API TensorView {
   /// `"output0" f32 [1,84,8400]`
   std::string describe() const;
 };
+
+/// The view of a model's output, by its first tensor name, and of its tensor's dense data; borrows
+/// both. Dimensions that are not known are 0. Throws Error(kUnsupported) for more than kMaxRank.
+NPU_API TensorView view_of(const npu::Port& port, const npu::Tensor& tensor = {});
 
 }  // namespace npu::vision

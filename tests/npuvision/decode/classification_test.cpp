@@ -23,6 +23,12 @@ TEST_P(ClassificationRefusal, SaysWhatWouldDecide) {
   EXPECT_TRUE(has(refusal_of(row.card, row.outputs, row.input), row.says));
 }
 
+ModelCard named(const std::string& output) {
+  ModelCard card = card_of(Task::kClassify);
+  card.output = output;
+  return card;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     All, ClassificationRefusal,
     testing::Values(
@@ -52,7 +58,12 @@ INSTANTIATE_TEST_SUITE_P(
         RefusalRow{"Two",
                    card_of(Task::kClassify),
                    {{"o", {1, 10}}, {"p", {1, 10}}},
-                   "has more than one such tensor: set tensor-name"},
+                   "has more than one such tensor: set tensor-name to \"o\" or \"p\""},
+        RefusalRow{"OtherName",
+                   named("logits"),
+                   {{"o", {1, 10}}, {"p", {1, 10}}},
+                   "\"p\" f32 [1,10] (task classify, 0 labels) have none named \"logits\", as "
+                   "tensor-name or the model's .modelinfo wants it"},
         RefusalRow{"Embedding", card_of(Task::kEmbed), {{"o", {1, 10, 4}}}, "embedding is"},
         RefusalRow{"ByLabels",
                    card_of(Task::kUnknown, 10),

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "reference.hpp"
 #include "shapes.hpp"
 
@@ -101,6 +104,46 @@ INSTANTIATE_TEST_SUITE_P(
                                "[simcc]",
                                {192, 256}}),
     by_name);
+
+/// The answer for two points of a picture of 2x2, each best at the first column and row.
+Answer answer_of(const std::vector<double>& values, const ModelCard& card) {
+  const TestTensor x("x", ElementType::kF32, {1, 2, 4}, values);
+  const TestTensor y("y", ElementType::kF32, {1, 2, 4}, values);
+  const std::vector<TensorView> views{x.view(), y.view()};
+  const auto decoder = make_decoder(card, views, {2, 2});
+  Answer answer;
+  decoder->decode(views, {.model_width = 2, .model_height = 2}, {2, 2},
+                  options_of(card, decoder->family()), &answer);
+  return answer;
+}
+
+TEST(Simcc, HoldsToThresholdAndLimit) {
+  ModelCard card;
+  card.raw_scores = true;
+  const std::vector<double> values{0.2, 0, 0, 0, 0.4, 0, 0, 0};
+  EXPECT_EQ(answer_of(values, card).objects.size(), 1U) << "whatever its score";
+  card.confidence_threshold = 0.25F;
+  const Answer found = answer_of(values, card);
+  ASSERT_EQ(found.objects.size(), 1U);
+  EXPECT_NEAR(found.objects[0].confidence, 0.3, 1e-6);
+  EXPECT_EQ(found.key_points_of(0).size(), 2U);
+  card.max_objects = 0;
+  EXPECT_TRUE(answer_of(values, card).objects.empty());
+  card.max_objects.reset();
+  card.confidence_threshold = 0.35F;
+  const Answer none = answer_of(values, card);
+  EXPECT_TRUE(none.objects.empty());
+  EXPECT_TRUE(none.key_points.empty());
+}
+
+TEST(Simcc, IsFiniteForTheLargestValues) {
+  constexpr double kMost = std::numeric_limits<float>::max();
+  const Answer answer = answer_of({kMost, -kMost, 0, 0, -kMost, -kMost, -kMost, -kMost}, {});
+  ASSERT_EQ(answer.key_points.size(), 2U);
+  for (const KeyPoint& point : answer.key_points) EXPECT_TRUE(std::isfinite(point.confidence));
+  EXPECT_TRUE(std::isfinite(answer.objects.at(0).confidence));
+  EXPECT_TRUE(answer_of({std::nan(""), 0, 0, 0, 0, 0, 0, 0}, {}).is_undefined);
+}
 
 }  // namespace
 }  // namespace npu::vision
