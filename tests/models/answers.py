@@ -128,7 +128,7 @@ def best_class(outputs, geometry, frame):
 
 
 def text_of(outputs, geometry, frame):
-    return text.meaning(outputs[0][0], list(digits.DOTS))
+    return text.meaning(outputs[0][0], ["", *digits.DOTS])
 
 
 def models(tasks):
