@@ -137,8 +137,7 @@ DecodeOptions options_of(const ModelCard& card, Family family) {
   const bool is_best_class =
       (card.task == Task::kClassify || family == Family::kClassification) && !has_several;
   // The object of key points fills the picture, however well each of them is seen.
-  const bool fills =
-      family == Family::kSimcc || (family == Family::kAuto && card.task == Task::kKeyPoints);
+  const bool fills = family == Family::kSimcc;
   if (is_best_class || fills) {
     options.confidence_threshold = 0;
   }

@@ -102,8 +102,8 @@ npu::FrameGeometry geometry_from(const json& object) {
           .scale_y = object.at("scale_y")};
 }
 
-DecodeOptions options_from(const json& object, const ModelCard& card) {
-  DecodeOptions options = options_of(card);
+DecodeOptions options_from(const json& object, const ModelCard& card, Family family) {
+  DecodeOptions options = options_of(card, family);
   read(object, "confidence_threshold", &options.confidence_threshold);
   read(object, "iou_threshold", &options.iou_threshold);
   read(object, "max_objects", &options.max_objects);
@@ -121,7 +121,8 @@ Reference reference_from(const std::string& name, const json& object) {
   reference.input = {object.at("input").at(0), object.at("input").at(1)};
   reference.frame = {object.at("frame").at(0), object.at("frame").at(1)};
   reference.geometry = geometry_from(object.at("geometry"));
-  reference.options = options_from(object.at("options"), reference.card);
+  reference.options =
+      options_from(object.at("options"), reference.card, reference.decoder()->family());
   reference.answer = object.at("answer");
   return reference;
 }
