@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 #include "support/samples.hpp"
@@ -97,12 +99,22 @@ class FaultSweep : public testing::TestWithParam<PublicCall> {
     return told;
   }
 
+  /// Whether the call has come so often, or does at once: a job's thread destroys its graph behind
+  /// get(). How often a fence is asked, or a list recorded anew, is not the same each time.
+  static bool comes(const std::string& call, std::uint64_t occurrence) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    while (driver_call_counts()[call] < occurrence) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return true;
+  }
+
   void try_fault(const std::string& call, std::uint64_t occurrence, const std::string& result) {
     const auto fault = call + ":" + result + "@" + std::to_string(occurrence);
     SCOPED_TRACE(fault);
     const auto told = run_with(fault);
-    // How often a fence is asked, or a list recorded anew, is not the same each time.
-    const bool hit = driver_call_counts()[call] >= occurrence;
+    const bool hit = comes(call, occurrence);
     set_fault("");
     if (!hit) return;
     ++hits_;
@@ -140,8 +152,7 @@ TEST_P(FaultSweep, IsACleanErrorAndTheNextCallWorks) {
       }
     }
   }
-  // On a busy machine a call may come in one run and not in another.
-  EXPECT_GE(2 * hits_, calls.size()) << "faults were not hit";
+  EXPECT_GE(hits_, calls.size()) << "faults were not hit";
 }
 
 INSTANTIATE_TEST_SUITE_P(PublicCalls, FaultSweep,
