@@ -112,29 +112,6 @@ vision::ModelCard registered_card(const std::vector<std::string>& names) {
   return card;
 }
 
-/// The labels of families that find one thing.
-std::vector<std::string> usual_labels(vision::Family family, const std::vector<TensorView>& views) {
-  const auto has = [&](std::size_t rank, std::size_t values) {
-    return std::any_of(views.begin(), views.end(), [&](const TensorView& view) {
-      return view.rank == rank && view.dims.at(rank - 1) == values;
-    });
-  };
-  constexpr std::size_t kPalm = 18, kBody = 12, kPose = 195;
-  switch (family) {
-    case vision::Family::kAnchors:
-      return {has(3, kPalm) ? "palm" : has(3, kBody) ? "person" : "face"};
-    case vision::Family::kLandmarks:
-      if (has(2, kPose)) return {"person"};
-      return {"left hand", "right hand"};
-    case vision::Family::kCenterFace:
-      return {"face"};
-    case vision::Family::kTextBoxes:
-      return {"text"};
-    default:
-      return {};
-  }
-}
-
 bool is_same_shape(const TensorView& a, const TensorView& b) {
   return a.type == b.type && a.rank == b.rank && a.dims == b.dims;
 }
@@ -200,7 +177,7 @@ void ModelDecoder::prepare(const DecoderSettings& settings, bool is_ours) {
     card_.task = vision::Task::kClassify;
   }
   if (card_.labels.empty()) {
-    card_.labels = usual_labels(decoder_->family(), shapes_);
+    card_.labels = decoder_->usual_labels();
   }
   options_ = vision::options_of(card_, decoder_->family());
   labels_ = std::make_shared<const std::vector<std::string>>(card_.labels);

@@ -25,17 +25,18 @@ struct Layout {
   std::uint32_t input;
   std::size_t boxes, values;
   std::array<Layer, 3> layers;
+  const char* finds;
 };
 
 // clang-format off
 constexpr Layout kLayouts[] = {
-    {128, 896, 16, {{{8, 2}, {16, 6}}}},             // faces: short range, front camera
-    {256, 896, 16, {{{16, 2}, {32, 6}}}},            // back camera
-    {192, 2304, 16, {{{4, 1}}}},                     // full range
-    {192, 2016, 18, {{{8, 2}, {16, 6}}}},            // palms
-    {256, 2944, 18, {{{8, 2}, {16, 2}, {32, 6}}}},   // of the first version
-    {224, 2254, 12, {{{8, 2}, {16, 2}, {32, 6}}}},   // bodies
-    {128, 896, 12, {{{8, 2}, {16, 6}}}}};            // of the first version
+    {128, 896, 16, {{{8, 2}, {16, 6}}}, "face"},             // faces: short range, front camera
+    {256, 896, 16, {{{16, 2}, {32, 6}}}, "face"},            // back camera
+    {192, 2304, 16, {{{4, 1}}}, "face"},                     // full range
+    {192, 2016, 18, {{{8, 2}, {16, 6}}}, "palm"},            // palms
+    {256, 2944, 18, {{{8, 2}, {16, 2}, {32, 6}}}, "palm"},   // of the first version
+    {224, 2254, 12, {{{8, 2}, {16, 2}, {32, 6}}}, "person"}, // bodies
+    {128, 896, 12, {{{8, 2}, {16, 6}}}, "person"}};          // of the first version
 // clang-format on
 
 bool fits(const Found& found, const Layout& layout, const TensorView& output, std::size_t values) {
@@ -96,6 +97,7 @@ class AnchorsDecoder : public Decoder {
   explicit AnchorsDecoder(const Found& found);
 
   Family family() const override { return Family::kAnchors; }
+  std::vector<std::string> usual_labels() const override { return {finds_}; }
   void decode(std::span<const TensorView> outputs, const npu::FrameGeometry& geometry,
               FrameSize frame, const DecodeOptions& options, Answer* answer) override;
 
@@ -108,6 +110,7 @@ class AnchorsDecoder : public Decoder {
   std::size_t boxes_index_, scores_index_;
   TensorView boxes_made_for_, scores_made_for_;
   std::size_t number_of_values_;
+  const char* finds_ = "";
   std::vector<std::array<double, 2>> anchors_;  // centres, model pixels
   std::vector<float> boxes_values_, scores_;
   std::vector<Face> faces_;  // remaining faces, best first
@@ -120,6 +123,7 @@ AnchorsDecoder::AnchorsDecoder(const Found& found)
       scores_made_for_(found.outputs[scores_index_]),
       number_of_values_(boxes_made_for_.dims[2]) {
   const Layout& layout = *layout_of(found, boxes_made_for_);
+  finds_ = layout.finds;
   for (const Layer& layer : layout.layers) {
     const std::size_t places = layer.stride > 0 ? layout.input / layer.stride : 0;
     for (std::size_t i = 0; i < places * places * layer.anchors; ++i) {

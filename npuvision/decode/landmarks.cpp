@@ -19,6 +19,11 @@ struct Layout {
   std::size_t given;   ///< the others only help to find the next crop
   std::size_t values;  ///< of a point: x, y and z, in pixels; then logits: visible, present
   bool has_side;       ///< whether it tells a left hand from a right one
+
+  std::vector<std::string> labels() const {
+    if (has_side) return {"left hand", "right hand"};
+    return {"person"};
+  }
 };
 
 constexpr Layout kHand{21, 21, 3, true}, kBody{39, 33, 5, false};
@@ -120,6 +125,7 @@ class LandmarksDecoder : public Decoder {
         tells_side_(parts_.side && found.card.labels.size() != 1) {}
 
   Family family() const override { return Family::kLandmarks; }
+  std::vector<std::string> usual_labels() const override { return parts_.layout->labels(); }
   void decode(std::span<const TensorView> outputs, const npu::FrameGeometry& geometry,
               FrameSize frame, const DecodeOptions& options, Answer* answer) override;
 

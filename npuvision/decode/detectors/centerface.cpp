@@ -77,6 +77,7 @@ class CenterFaceDecoder : public Decoder {
         cells_(made_for_[parts_.heat].dims[2] * columns_) {}
 
   Family family() const override { return Family::kCenterFace; }
+  std::vector<std::string> usual_labels() const override { return {"face"}; }
   void decode(std::span<const TensorView> outputs, const npu::FrameGeometry& geometry,
               FrameSize frame, const DecodeOptions& options, Answer* answer) override;
 

@@ -59,6 +59,7 @@ class TextBoxesDecoder : public Decoder {
         use_dilation_(found.card.use_dilation.value_or(false)) {}
 
   Family family() const override { return Family::kTextBoxes; }
+  std::vector<std::string> usual_labels() const override { return {"text"}; }
   void decode(std::span<const TensorView> outputs, const npu::FrameGeometry& geometry,
               FrameSize frame, const DecodeOptions& options, Answer* answer) override;
 

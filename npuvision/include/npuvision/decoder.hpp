@@ -37,6 +37,8 @@ class NPU_API Decoder {
  public:
   virtual ~Decoder();
   virtual Family family() const = 0;
+  /// The names of what the model finds, where its family tells: {"face"}. Else empty.
+  virtual std::vector<std::string> usual_labels() const { return {}; }
   /// `outputs` are those that make_decoder() saw, in the same order, with data. `geometry` converts
   /// the model's pixels to the frame's. Clears `answer` first. Values that are not finite give no
   /// results. Throws Error(kInvalidArgument) for data that breaks the family's contract, such as a
