@@ -1,8 +1,9 @@
-#include <algorithm>
 #include <numeric>
 
 #include <npucore/error.hpp>
 #include <npuvision/decoder.hpp>
+
+#include "values.hpp"
 
 namespace npu::vision {
 namespace {
@@ -44,10 +45,8 @@ InputSize picture_size(std::span<const npu::Port> inputs) {
 
 ChosenDecoder choose_decoder(const ModelCard& card, std::span<const TensorView> outputs,
                              InputSize input) {
-  const auto named = std::ranges::find(outputs, card.output, &TensorView::name);
-  if (!card.output.empty() && named != outputs.end()) {
-    return decoder_of_one(card, outputs, static_cast<std::size_t>(named - outputs.begin()), input);
-  }
+  const auto named = named_output(outputs, card.output);
+  if (!card.output.empty() && named) return decoder_of_one(card, outputs, *named, input);
   std::vector<std::size_t> all(outputs.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   try {

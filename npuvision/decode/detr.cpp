@@ -26,10 +26,8 @@ bool is_pair(const TensorView& logits, const TensorView& boxes) {
 }
 
 int place_of(const Found& found, std::string_view name) {
-  for (std::size_t i = 0; i < found.outputs.size(); ++i) {
-    if (found.outputs[i].name == name) return static_cast<int>(i);
-  }
-  return -1;
+  const auto place = named_output(found.outputs, name);
+  return place ? static_cast<int>(*place) : -1;
 }
 
 // Finds the outputs by their authors' names: Hugging Face's, then RF-DETR's.

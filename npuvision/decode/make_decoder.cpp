@@ -7,6 +7,7 @@
 
 #include "contract.hpp"
 #include "families.hpp"
+#include "values.hpp"
 
 namespace npu::vision {
 namespace {
@@ -98,8 +99,7 @@ std::string text_of(const std::vector<Refusal>& refusals) {
 /// Names the families that come near; if none does, only the outputs.
 [[noreturn]] void refuse_all(const Found& found, std::vector<Refusal> refusals) {
   const std::string& wanted = found.card.output;
-  if (!wanted.empty() &&
-      std::ranges::find(found.outputs, wanted, &TensorView::name) == found.outputs.end()) {
+  if (!wanted.empty() && !named_output(found.outputs, wanted)) {
     refuse(found, "have none named \"" + wanted +
                       "\", as tensor-name or the model's .modelinfo wants it: give one of these "
                       "names there");

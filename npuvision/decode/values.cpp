@@ -139,6 +139,13 @@ float logit(float probability) {
   return std::log(probability / (1 - probability));
 }
 
+std::optional<std::size_t> named_output(std::span<const TensorView> outputs,
+                                        std::string_view name) {
+  const auto found = std::ranges::find(outputs, name, &TensorView::name);
+  if (found == outputs.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - outputs.begin());
+}
+
 bool may_be_meant(const Found& found, const TensorView& output) {
   return found.card.output.empty() || found.card.output == output.name;
 }

@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <npucore/frame.hpp>
@@ -36,6 +38,8 @@ float sigmoid(float logit);
 /// The logit with this sigmoid; quickly excludes values far below a threshold.
 float logit(float probability);
 
+/// The output of that name.
+std::optional<std::size_t> named_output(std::span<const TensorView> outputs, std::string_view name);
 /// Whether the card names this output, or none.
 bool may_be_meant(const Found& found, const TensorView& output);
 /// Index of the only output that fits and may be meant; -1: none; -2: several.

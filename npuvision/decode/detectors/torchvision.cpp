@@ -35,22 +35,16 @@ struct Parts {
   std::optional<std::size_t> centerness;
 };
 
-std::optional<std::size_t> named(std::span<const TensorView> outputs, std::string_view name) {
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (outputs[i].name == name) return i;
-  }
-  return std::nullopt;
-}
-
 bool has_anchors(const TensorView& output, std::size_t anchors, std::size_t values) {
   return is_float(output) && has_shape(output, {1, anchors, values});
 }
 
 std::optional<Parts> named_parts(std::span<const TensorView> outputs) {
-  const auto boxes = named(outputs, "bbox_regression"), logits = named(outputs, "cls_logits");
+  const auto boxes = named_output(outputs, "bbox_regression"),
+             logits = named_output(outputs, "cls_logits");
   if (!boxes || !logits || !has_anchors(outputs[*boxes], 0, 4)) return std::nullopt;
   const std::size_t anchors = outputs[*boxes].dims[1];
-  const auto centerness = named(outputs, "bbox_ctrness");
+  const auto centerness = named_output(outputs, "bbox_ctrness");
   const bool fits = has_anchors(outputs[*logits], anchors, 0) &&
                     (!centerness || has_anchors(outputs[*centerness], anchors, 1));
   return fits ? std::optional(Parts{*boxes, *logits, centerness}) : std::nullopt;

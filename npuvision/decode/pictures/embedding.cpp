@@ -19,12 +19,10 @@ bool fits(const Found&, const TensorView& output) {
 /// with texts image_embeds, or, where nothing is behind the pooling, pooler_output.
 int output_of(const Found& found) {
   for (const std::string_view name : {"image_embeds", "pooler_output"}) {
-    for (std::size_t i = 0; i < found.outputs.size(); ++i) {
-      const TensorView& output = found.outputs[i];
-      if (output.name == name && may_be_meant(found, output) && fits(found, output)) {
-        return static_cast<int>(i);
-      }
-    }
+    const auto place = named_output(found.outputs, name);
+    if (!place) continue;
+    const TensorView& output = found.outputs[*place];
+    if (may_be_meant(found, output) && fits(found, output)) return static_cast<int>(*place);
   }
   return only_output(found, fits);
 }
