@@ -24,6 +24,16 @@ double frame_y(double y, const npu::FrameGeometry& geometry, FrameSize frame) {
   return in_frame(y, geometry.offset_y, geometry.scale_y, frame.height);
 }
 
+Object filling(FrameSize frame, float confidence, std::uint32_t label_id) {
+  return {.left = 0,
+          .top = 0,
+          .right = static_cast<double>(frame.width),
+          .bottom = static_cast<double>(frame.height),
+          .confidence = confidence,
+          .label_id = label_id,
+          .oriented = {}};
+}
+
 double overlap(const Edges& a, const Edges& b) {
   const double width = std::min(a[2], b[2]) - std::max(a[0], b[0]);
   const double height = std::min(a[3], b[3]) - std::max(a[1], b[1]);

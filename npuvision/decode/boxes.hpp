@@ -30,6 +30,9 @@ struct Candidate {
 double frame_x(double x, const npu::FrameGeometry& geometry, FrameSize frame);
 double frame_y(double y, const npu::FrameGeometry& geometry, FrameSize frame);
 
+/// An object that fills all that the model saw.
+Object filling(FrameSize frame, float confidence, std::uint32_t label_id = 0);
+
 /// Intersection over union.
 double overlap(const Edges& a, const Edges& b);
 

@@ -158,14 +158,7 @@ void LandmarksDecoder::decode(std::span<const TensorView> outputs,
     return leave_undefined(answer);
   }
   if (!(presence >= options.confidence_threshold)) return;
-  // It fills all that the model saw.
-  answer->objects.push_back({.left = 0,
-                             .top = 0,
-                             .right = static_cast<double>(frame.width),
-                             .bottom = static_cast<double>(frame.height),
-                             .confidence = probability(presence),
-                             .label_id = side(outputs),
-                             .oriented = {}});
+  answer->objects.push_back(filling(frame, probability(presence), side(outputs)));
   answer->key_points_per_object = parts_.layout->given;
   for (std::size_t point = 0; point < parts_.layout->given; ++point) {
     answer->key_points.push_back(key_point(point, geometry, frame));

@@ -102,14 +102,7 @@ void SimccDecoder::decode(std::span<const TensorView> outputs, const npu::FrameG
     return answer->clear();
   }
   answer->key_points_per_object = points;
-  // The object fills all that the model saw.
-  answer->objects.push_back({.left = 0,
-                             .top = 0,
-                             .right = static_cast<double>(frame.width),
-                             .bottom = static_cast<double>(frame.height),
-                             .confidence = confidence,
-                             .label_id = 0,
-                             .oriented = {}});
+  answer->objects.push_back(filling(frame, confidence));
 }
 
 KeyPoint SimccDecoder::key_point(std::size_t point, const npu::FrameGeometry& geometry,
