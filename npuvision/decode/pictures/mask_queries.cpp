@@ -116,7 +116,8 @@ class MaskQueriesDecoder : public Decoder {
   TensorView classes_made_for_, masks_made_for_;
   std::size_t queries_, columns_;  // columns: the classes, and none
   LogitPlane plane_size_;
-  LogitPlane scored_size_;  // to which masks are scaled for their mean
+  LogitPlane scored_size_;                 // to which masks are scaled for their mean
+  std::vector<PlaneStep> scored_columns_;  // of each of its columns
   bool gives_map_;
 
   std::vector<float> shares_;          // of each column, query after query
@@ -146,6 +147,9 @@ MaskQueriesDecoder::MaskQueriesDecoder(const Found& found)
       gives_map_(found.card.task == Task::kSemantic) {
   if (found.card.architecture.starts_with("Mask2Former")) {
     scored_size_ = {.width = kScored, .height = kScored};
+  }
+  for (std::size_t x = 0; x < scored_size_.width; ++x) {
+    scored_columns_.push_back(step_of(x, scored_size_.width, plane_size_.width));
   }
 }
 
@@ -263,8 +267,7 @@ float MaskQueriesDecoder::mean_share() const {
     const PlaneStep row = step_of(y, scored_size_.height, plane_size_.height);
     const float* low = &plane_[row.low * plane_size_.width];
     const float* high = &plane_[row.high * plane_size_.width];
-    for (std::size_t x = 0; x < scored_size_.width; ++x) {
-      const PlaneStep at = step_of(x, scored_size_.width, plane_size_.width);
+    for (const PlaneStep& at : scored_columns_) {
       const float logit = between(between(low[at.low], low[at.high], at.weight),
                                   between(high[at.low], high[at.high], at.weight), row.weight);
       if (!(logit > 0)) continue;
