@@ -1,8 +1,8 @@
-#include <glib.h>
-
 #include <npucore/error.hpp>
 #include <npucore/model.hpp>
 #include <npuvision/labels.hpp>
+
+#include "tree.hpp"
 
 namespace npu::vision {
 namespace {
@@ -62,7 +62,7 @@ std::vector<std::string> read_labels_file(const std::string& path, const std::st
                      "the labels file " + path + " has no labels: write one per line");
   }
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    if (g_utf8_validate(labels[i].data(), static_cast<gssize>(labels[i].size()), nullptr)) continue;
+    if (is_utf8(labels[i])) continue;
     throw npu::Error(
         npu::ErrorCode::kInvalidArgument,
         "the labels file " + path + " is not UTF-8 text: line " + std::to_string(i + 1));

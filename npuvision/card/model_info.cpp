@@ -11,6 +11,8 @@
 #include <npucore/model.hpp>
 #include <npuvision/labels.hpp>
 
+#include "tree.hpp"
+
 namespace npu::vision {
 namespace {
 
@@ -88,7 +90,7 @@ class KeyFile {
     std::string line;
     for (int number = 1; std::getline(lines, line); ++number) {
       const bool is_comment = line.starts_with('#');
-      if (is_comment || g_utf8_validate_len(line.data(), line.size(), nullptr)) continue;
+      if (is_comment || is_utf8(line)) continue;
       throw npu::Error(npu::ErrorCode::kInvalidArgument,
                        path_ + ": line " + std::to_string(number) +
                            " is not UTF-8: save the file in that encoding");
