@@ -29,7 +29,8 @@ bool has_blank(const ModelCard& card) {
 /// The dictionary may tell where it is; else it comes first.
 std::size_t blank_of(const ModelCard& card) {
   const auto found = std::find(card.characters.begin(), card.characters.end(), kBlank);
-  return has_blank(card) ? static_cast<std::size_t>(found - card.characters.begin()) : 0;
+  return found == card.characters.end() ? 0
+                                        : static_cast<std::size_t>(found - card.characters.begin());
 }
 
 // PaddleOCR's readers may add a space after the last character of their dictionary.
