@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_set>
 #include <utility>
 
 #include "base/text.hpp"
@@ -68,9 +67,8 @@ CompileTask compile_task(const Model& model, const Compiler& compiler, const Pro
 
 Error with_refused_layers(const Error& refusal, const std::vector<ir::LayerName>& layers,
                           const std::string& taken) {
-  const auto names = split_names(taken);
-  if (names.empty()) return refusal;
-  const std::unordered_set<std::string> runs(names.begin(), names.end());
+  const auto runs = names_in(taken);
+  if (runs.empty()) return refusal;
   std::vector<ir::LayerName> refused;
   std::size_t all = 0;
   for (const auto& layer : layers) {
@@ -86,12 +84,12 @@ Error with_refused_layers(const Error& refusal, const std::vector<ir::LayerName>
   return {refusal.code(), refusal.what() + words, refusal.driver_log(), refusal.next_step()};
 }
 
-std::vector<std::string> split_names(const std::string& list) {
-  std::vector<std::string> names;
+std::unordered_set<std::string> names_in(const std::string& list) {
+  std::unordered_set<std::string> names;
   for (std::size_t at = list.find('<'); at != list.npos; at = list.find('<', at)) {
     const std::size_t end = list.find('>', at);
     if (end == list.npos) break;
-    names.push_back(list.substr(at + 1, end - at - 1));
+    names.insert(list.substr(at + 1, end - at - 1));
     at = end;
   }
   return names;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include <npucore/compiled_model.hpp>
@@ -39,7 +40,7 @@ CompileTask compile_task(const Model& model, const Compiler& compiler, const Pro
 /// "<name><name>"; empty if it does not tell.
 Error with_refused_layers(const Error& refusal, const std::vector<ir::LayerName>& layers,
                           const std::string& taken);
-/// Splits "<a><b>": names may have any character but these two.
-std::vector<std::string> split_names(const std::string& list);
+/// The names in "<a><b>", which may have any character but these two.
+std::unordered_set<std::string> names_in(const std::string& list);
 
 }  // namespace npu::internal

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <chrono>
-#include <unordered_set>
 #include <utility>
 
 #include <npucore/compiler.hpp>
@@ -101,8 +100,7 @@ class TargetCompilation {
   std::vector<LayerSupport> query() {
     LoadStats stats;
     const CompileTask task = compile_task(model_, compiler_, properties_, config_, stats);
-    const auto names = split_names(library_.query(task));
-    const std::unordered_set<std::string> runs(names.begin(), names.end());
+    const auto runs = names_in(library_.query(task));
     std::vector<LayerSupport> layers;
     for (const auto& [name, type] : task.layers) {
       layers.push_back({name, type, runs.count(name) != 0});
