@@ -124,7 +124,7 @@ namespace {
 /// Boxes of a graph that scales its picture are in pixels of what it scales to, which npu-compile
 /// notes.
 void note_own_scaling(const std::map<std::string, std::string>& model_info,
-                      npu::FrameGeometry* geometry) {
+                      const npu::vision::ModelCard& card, npu::FrameGeometry* geometry) {
   const auto said = [&](const char* key) {
     const auto found = model_info.find(key);
     return found == model_info.end() ? std::string() : found->second;
@@ -134,19 +134,13 @@ void note_own_scaling(const std::map<std::string, std::string>& model_info,
       width == 0 || height == 0) {
     return;
   }
-  geometry->scale_x = static_cast<double>(geometry->model_width) / width;
-  geometry->scale_y = static_cast<double>(geometry->model_height) / height;
-  geometry->model_width = width;
-  geometry->model_height = height;
+  npu::Preprocess scaling{npu::FrameLayout::tight(npu::PixelFormat::kRGB, geometry->model_width,
+                                                  geometry->model_height)};
   // The Model API puts a letterbox into the graph, too.
-  const std::string resize = said("embedded_processing").empty() ? "" : said("resize_type");
-  if (!resize.starts_with("fit_to_window")) return;
-  const double scale = std::max(geometry->scale_x, geometry->scale_y);
-  if (resize == "fit_to_window_letterbox") {
-    geometry->offset_x = width * (1 - geometry->scale_x / scale) / 2;
-    geometry->offset_y = height * (1 - geometry->scale_y / scale) / 2;
+  if (!said("embedded_processing").empty()) {
+    scaling.resize = card.resize.value_or(npu::ResizeMode::kStretch);
   }
-  geometry->scale_x = geometry->scale_y = scale;
+  *geometry = npu::geometry_of(scaling, width, height);
 }
 
 /// A warning where the graph gives its picture another shape than its authors did.
@@ -171,11 +165,11 @@ std::unique_ptr<GraphSource> open_blob(const npu::Device& device, const Settings
       npu::CompiledModel::import(device, settings.model, compile_options(settings));
   npu::FrameInput frame = model.frame_input() ? *model.frame_input()
                                               : derive_frame_input(model.inputs(), settings.model);
-  if (!model.frame_input()) {
-    note_own_scaling(model.model_info(), &frame.geometry);
-  }
   const npu::vision::ModelCard card =
       npu::vision::read_model_card(settings.model, model.model_info());
+  if (!model.frame_input()) {
+    note_own_scaling(model.model_info(), card, &frame.geometry);
+  }
   const npu::vision::TensorGroup ids =
       ids_of(settings.model, card, model.outputs(),
              {frame.geometry.model_width, frame.geometry.model_height});

@@ -108,6 +108,10 @@ struct FrameGeometry {
   double scale_x = 1, scale_y = 1;    ///< frame pixels per model pixel
 };
 
+/// The place of the frame in a picture of the model's size: there Model::add_preprocess() puts it.
+NPU_API FrameGeometry geometry_of(const Preprocess& preprocess, std::uint32_t model_width,
+                                  std::uint32_t model_height);
+
 /// A graph whose image input takes frames as they lie in the producer's memory.
 struct FrameInput {
   Preprocess preprocess;

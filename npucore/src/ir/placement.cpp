@@ -76,3 +76,16 @@ Placement place_frame(const FrameLayout& frame, std::uint32_t model_width,
 }
 
 }  // namespace npu::ir
+
+namespace npu {
+
+FrameGeometry geometry_of(const Preprocess& preprocess, std::uint32_t model_width,
+                          std::uint32_t model_height) {
+  const FrameLayout seen = ir::seen_part(preprocess, model_width, model_height);
+  auto geometry = ir::place_frame(seen, model_width, model_height, preprocess.resize).geometry;
+  geometry.offset_x -= (seen.crop_left - preprocess.frame.crop_left) / geometry.scale_x;
+  geometry.offset_y -= (seen.crop_top - preprocess.frame.crop_top) / geometry.scale_y;
+  return geometry;
+}
+
+}  // namespace npu

@@ -334,10 +334,10 @@ std::optional<OwnSteps::Size> own_size(const Model::Impl& model, const OwnSteps&
 
 FrameGeometry scaling_to(const Model::Impl& model, OwnSteps::Size size, std::uint32_t width,
                          std::uint32_t height) {
-  const auto mode = is_embedded(model) ? preprocess_from_hints(model.model_info, {}).resize
-                                       : ResizeMode::kStretch;
   const auto input = FrameLayout::tight(PixelFormat::kRGB, width, height);
-  return place_frame(input, size.width, size.height, mode).geometry;
+  return geometry_of(
+      is_embedded(model) ? preprocess_from_hints(model.model_info, input) : Preprocess{input},
+      size.width, size.height);
 }
 
 }  // namespace
@@ -401,10 +401,7 @@ void add_preprocess(Model::Impl& model, const Preprocess& preprocess) {
   Preprocess seen = preprocess;
   seen.frame = seen_part(preprocess, image.width, image.height);
   auto place = place_frame(seen.frame, image.width, image.height, preprocess.resize);
-  place.geometry.offset_x -=
-      (seen.frame.crop_left - preprocess.frame.crop_left) / place.geometry.scale_x;
-  place.geometry.offset_y -=
-      (seen.frame.crop_top - preprocess.frame.crop_top) / place.geometry.scale_y;
+  place.geometry = geometry_of(preprocess, image.width, image.height);
   const auto map = color_map(seen, image.channels);
   const auto own = own_steps(model.document, model.weights, image.layer);
   refuse_one_plane(model, image, own);
