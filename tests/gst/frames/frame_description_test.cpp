@@ -124,6 +124,20 @@ TEST(FrameDescription, SkipsCroppedRowsByTheOffsetAndColumnsInTheGraph) {
   EXPECT_EQ(frame.planes[1].span_bytes(), 24u * 320u + 16u + 100u);
 }
 
+// Its chroma samples are two columns wide, but one row high.
+TEST(FrameDescription, SkipsAnyNumberOfRowsOfNV16ByTheOffset) {
+  const BufferRef buffer(gst_buffer_new());
+  GstVideoCropMeta* crop = gst_buffer_add_video_crop_meta(buffer.get());
+  crop->y = 11;
+  crop->width = 100;
+  crop->height = 50;
+  const FrameDescription frame =
+      describe_frame(info_of(GST_VIDEO_FORMAT_NV16, 320, 240), buffer.get());
+  EXPECT_EQ(frame.layout.crop_top, 0u);
+  EXPECT_EQ(frame.planes[1].offset, 320u * 240u + 11u * 320u);
+  EXPECT_EQ(frame.planes[1].rows, 50u);
+}
+
 TEST(FrameDescription, RefusesACropOutsideTheFrame) {
   const BufferRef buffer(gst_buffer_new());
   GstVideoCropMeta* crop = gst_buffer_add_video_crop_meta(buffer.get());
