@@ -84,7 +84,8 @@ class NPU_API Request {
   /// inputs were copied for it because the device cannot reach them.
   std::uint64_t submit(const Bindings& bindings);
   /// False when `timeout` passed first. Throws if the inference failed; the request can be
-  /// submitted again then. If it has a callback, waits until that has returned.
+  /// submitted again then. If it has a callback, waits until that has returned. In a callback that
+  /// would wait for itself without end it throws Error(kInvalidArgument).
   bool wait(std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max());
   void infer();  ///< submit() and wait()
 

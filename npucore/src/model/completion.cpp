@@ -61,7 +61,8 @@ bool waits_for_this_thread(const Caller* caller) {
   return caller;
 }
 
-/// This thread waits for a callback's end as long as this lives. Needs the mutex at both ends.
+/// This thread waits without end for a callback's end as long as this lives: a wait that ends by
+/// itself closes no circle. Needs the mutex at both ends.
 class Awaiting {
  public:
   Awaiting(const Completed& item, const Caller* next) {
@@ -202,20 +203,20 @@ bool Completion::wait(Completed& item, std::uint64_t timeout_ns, std::exception_
   std::unique_lock lock(mutex);
   const std::uint64_t last = item.added_count_;
   const auto is_over = [&] { return item.called_count_ >= last; };
+  // A longer timeout may end past what the clock can tell.
+  constexpr std::uint64_t kForEver = std::numeric_limits<std::int64_t>::max() / 2;
+  const bool is_for_ever = timeout_ns >= kForEver;
   if (this_caller && !is_over()) {
     const Running* const frame = frame_of(item);
     const bool is_here = frame && frame->caller == this_caller;
     if (is_here && !item.queued_) return true;  // called from the callback of this inference
-    if (waits_for_this_thread(frame ? frame->caller : &core_->caller)) {
-      if (timeout_ns == 0) return false;
+    if (is_for_ever && waits_for_this_thread(frame ? frame->caller : &core_->caller)) {
       throw Error(ErrorCode::kInvalidArgument,
                   "a callback cannot wait for an inference: it would wait for itself");
     }
   }
-  const Awaiting awaiting(item, &core_->caller);
-  // A longer timeout may end past what the clock can tell.
-  constexpr std::uint64_t kForEver = std::numeric_limits<std::int64_t>::max() / 2;
-  if (timeout_ns >= kForEver) {
+  if (is_for_ever) {
+    const Awaiting awaiting(item, &core_->caller);
     core_->changed.wait(lock, is_over);
   } else if (!core_->changed.wait_for(lock, std::chrono::nanoseconds(timeout_ns), is_over)) {
     return false;

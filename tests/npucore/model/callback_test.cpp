@@ -141,6 +141,68 @@ TEST_F(Callbacks, MayAskWhetherAnInferenceIsOver) {
   EXPECT_TRUE(request.wait());
 }
 
+TEST_F(Callbacks, MayWaitForATimeForWhatTheySubmitted) {
+  Request request = model().create_request();
+  std::promise<bool> is_over;
+  int calls = 0;
+  request.set_callback([&](std::exception_ptr) {
+    if (++calls > 1) return;
+    request.submit();
+    is_over.set_value(request.wait(std::chrono::milliseconds(1)));
+  });
+  request.submit();
+  EXPECT_FALSE(is_over.get_future().get());
+  EXPECT_TRUE(request.wait());
+}
+
+TEST_F(Callbacks, OfTwoModelsMayWaitForEachOtherForATime) {
+  Request first = model().create_request(), second = model().create_request();
+  std::atomic<int> running = 0, threw = 0;
+  const auto waits_for = [&](Request& other) {
+    return [&](std::exception_ptr) {
+      ++running;
+      while (running < 2) std::this_thread::yield();
+      try {
+        other.wait(std::chrono::milliseconds(20));
+      } catch (const Error&) {
+        ++threw;
+      }
+    };
+  };
+  first.set_callback(waits_for(second));
+  second.set_callback(waits_for(first));
+  first.submit();
+  second.submit();
+  EXPECT_TRUE(first.wait());
+  EXPECT_TRUE(second.wait());
+  EXPECT_EQ(threw, 0);
+}
+
+TEST_F(Callbacks, ThatWaitForATimeEndBeforeTheirRequestIsGone) {
+  Request first = model().create_request();
+  auto other = std::make_unique<Request>(model().create_request());
+  std::atomic<int> running = 0;
+  std::atomic<bool> is_over = false;
+  const auto both_run = [&] {
+    ++running;
+    while (running < 2) std::this_thread::yield();
+  };
+  other->set_callback([&](std::exception_ptr) {
+    both_run();
+    EXPECT_FALSE(first.wait(std::chrono::milliseconds(100)));
+    is_over = true;
+  });
+  first.set_callback([&](std::exception_ptr) {
+    both_run();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // until the other waits
+    other.reset();
+    EXPECT_TRUE(is_over);
+  });
+  other->submit();
+  first.submit();
+  EXPECT_TRUE(first.wait());
+}
+
 TEST_F(Callbacks, ThatThrowAreSurvived) {
   Request request = model().create_request();
   request.set_callback([](std::exception_ptr) { throw std::runtime_error("on purpose"); });
