@@ -115,19 +115,20 @@ InputFile checked_input(UniqueFd fd, const std::filesystem::path& path, std::uin
   return file;
 }
 
-void read_exactly(const InputFile& file, std::span<std::byte> bytes) {
+void read_exactly(const InputFile& file, std::span<std::byte> bytes, std::size_t offset) {
   for (std::size_t done = 0; done < bytes.size();) {
     const ssize_t got = until_not_interrupted([&] {
       return ::pread(file.fd.get(), bytes.data() + done, bytes.size() - done,
-                     static_cast<off_t>(done));
+                     static_cast<off_t>(offset + done));
     });
     if (got < 0) {
       fail(file.path, "pread", errno);
     }
     if (got == 0) {
-      throw Error(ErrorCode::kIo, text("cannot read ", file.path, ": it had ", bytes.size(),
-                                       " bytes and was shortened to ", done,
-                                       " meanwhile; replace files by renaming a new one"));
+      throw Error(ErrorCode::kIo,
+                  text("cannot read ", file.path, ": it had ", offset + bytes.size(),
+                       " bytes and was shortened to ", offset + done,
+                       " meanwhile; replace files by renaming a new one"));
     }
     done += static_cast<std::size_t>(got);
   }

@@ -38,8 +38,8 @@ InputFile open_input_below(const std::filesystem::path& folder, const std::files
 InputFile checked_input(UniqueFd fd, const std::filesystem::path& path,
                         std::uint64_t most_bytes = kAnySize);
 
-/// Fills `bytes` from the file's beginning. Throws Error(kIo), also if the file is shorter by now.
-void read_exactly(const InputFile& file, std::span<std::byte> bytes);
+/// Fills `bytes` from `offset` of the file on. Throws Error(kIo), also if it is shorter by now.
+void read_exactly(const InputFile& file, std::span<std::byte> bytes, std::size_t offset = 0);
 
 /// "a folder", "a symbolic link", ...; "" for a regular file.
 std::string kind_of_file(mode_t mode);

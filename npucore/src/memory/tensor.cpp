@@ -98,7 +98,6 @@ Tensor Tensor::from_file(const Device& device, const std::filesystem::path& path
   const auto file =
       std::make_shared<const base::MappedFile>(base::MappedFile::open_region(path, offset, size));
   const std::size_t lead = offset % base::page_size_bytes();
-  const std::span<const std::byte> bytes = file->bytes().subspan(lead);
   const internal::Place place = internal::place_on(device);
   internal::ImportCache& imports = internal::buffers_of(place.device).imports;
   std::string why_not;
@@ -108,7 +107,8 @@ Tensor Tensor::from_file(const Device& device, const std::filesystem::path& path
   base::log(LogLevel::kInfo, base::text(size, " bytes of ", path.string(),
                                         " are copied into driver memory: ", why_not));
   Tensor copy = allocate(device, size, MemoryUse::kInput);
-  std::copy(bytes.begin(), bytes.end(), copy.data());
+  // Not out of the mapping: a file that is cut meanwhile would end the process.
+  base::read_exactly(base::open_input(path), {copy.data(), size}, offset);
   copy.impl_->read_only = true;
   imports.count_copy();
   return copy;

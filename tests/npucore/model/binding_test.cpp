@@ -344,6 +344,25 @@ TEST_F(Bindings, ToAFileThatIsCutShortAreAnError) {
   expect_error(ErrorCode::kIo, "was changed while it was in use", [&] { request.infer(); });
 }
 
+TEST_F(Bindings, ToAFileThatIsCutWhileItIsReadAreAnErrorOrRight) {
+  constexpr std::size_t kLarge = std::size_t{32} << 20;
+  const auto path = folder().path() / "input.raw";
+  for (int round = 0; round < 20; ++round) {
+    write_file(path, "");
+    std::filesystem::resize_file(path, kLarge);
+    std::jthread other([&, round] {
+      std::this_thread::sleep_for(std::chrono::microseconds(200 * round));
+      std::filesystem::resize_file(path, 100);
+    });
+    try {
+      EXPECT_EQ(Tensor::from_file(device_, path, 0, kLarge).size_bytes(), kLarge);
+    } catch (const Error& error) {
+      EXPECT_TRUE(error.code() == ErrorCode::kIo || error.code() == ErrorCode::kInvalidArgument)
+          << error.what();
+    }
+  }
+}
+
 TEST_F(Bindings, ToAFileNeedItsBytes) {
   const auto path = folder().path() / "short.raw";
   write_file(path, "short");
