@@ -268,6 +268,8 @@ INSTANTIATE_TEST_SUITE_P(
                   "is a TensorFlow Lite model"},
         OtherKind{"tensorflow", "saved_model.pb", "\x12", "is a TensorFlow model"},
         OtherKind{"keras", "net.keras", "PK\x03\x04", "is a Keras model"},
+        OtherKind{"git_lfs", "net.xml", "version https://git-lfs.github.com/spec/v1\n",
+                  "is a pointer that Git LFS left in place of the file: fetch it by git lfs pull"},
         OtherKind{"weights", "net.bin", "\x01", "is the weights of a model: give "}),
     by_name);
 
@@ -276,6 +278,11 @@ TEST(ReadTest, TakesAFolderWithOneIr) {
   const auto xml = dir.write("net.xml", good());
   dir.write("metadata.yaml", "task: detect");
   EXPECT_EQ(Model::read(xml.parent_path()).path(), xml);
+}
+
+TEST(ReadTest, TellsAUrisPath) {
+  EXPECT_TRUE(has(error_of([] { Model::read("file:///models/net.xml"); }),
+                  "is a URI: give the path, \"/models/net.xml\""));
 }
 
 TEST(ReadTest, RefusesAFolderWithNoIrOrSeveral) {
@@ -297,8 +304,9 @@ TEST(ReadTest, TakesElementsThatAreNestedAsInLoopsOfLoops) {
 INSTANTIATE_TEST_SUITE_P(
     Table, MalformedTest,
     testing::Values(
-        Malformed{"empty", "", "XML error in line 1"},
-        Malformed{"binary", std::string("\x7f\0\0\0\0", 5), "XML error in line 1"},
+        Malformed{"empty", "", "it is empty; copy or export it again"},
+        Malformed{"blank", " \n", "it is empty; copy or export it again"},
+        Malformed{"binary", std::string("\x7f\0\0\0\0", 5), "it is no XML; give the .xml"},
         Malformed{"blob",
                   std::string("\x7f"
                               "ELF\0\0\0",

@@ -43,6 +43,17 @@ void remove_edges(pugi::xml_node net, const auto& which) {
   }
 }
 
+/// Said of what is no text in XML; empty: it may be.
+std::string first_byte_fault(std::span<const std::byte> text) {
+  const std::string_view blanks("\xef\xbb\xbf \t\r\n");
+  for (const std::byte byte : text) {
+    if (blanks.find(static_cast<char>(byte)) != std::string_view::npos) continue;
+    if (byte == std::byte{'<'}) return {};
+    return "it is no XML; give the .xml that ovc or an export to OpenVINO has written";
+  }
+  return "it is empty; copy or export it again";
+}
+
 }  // namespace
 
 void Document::fail(const std::string& reason) const {
@@ -56,6 +67,9 @@ Document Document::parse(std::span<const std::byte> text, const std::string& fil
     document.fail(base::text("it has ", text.size(), " bytes, more than ", Limits::kBytes));
   }
   refuse_other_kinds(text, file);
+  if (const auto fault = first_byte_fault(text); !fault.empty()) {
+    document.fail(fault);
+  }
   const auto result = document.xml_.load_buffer(text.data(), text.size());
   if (result.status == pugi::status_out_of_memory) throw std::bad_alloc();
   if (!result) {

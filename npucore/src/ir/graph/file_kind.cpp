@@ -67,6 +67,10 @@ void refuse_other_kinds(std::span<const std::byte> all, const fs::path& file) {
   // An IR's first characters: white space or a byte-order mark, then "<".
   const auto first = bytes.find_first_not_of("\xef\xbb\xbf \t\r\n");
   if (bytes.empty() || (first != std::string_view::npos && bytes[first] == '<')) return;
+  if (bytes.starts_with("version https://git-lfs")) {
+    refuse_kind(file, "a pointer that Git LFS left in place of the file",
+                "fetch it by git lfs pull");
+  }
   if (is_onnx(bytes) || ends_with(file, ".onnx")) {
     refuse_kind(file, "an ONNX model", convert(file));
   }
@@ -93,6 +97,10 @@ void refuse_other_kinds(std::span<const std::byte> all, const fs::path& file) {
 
 fs::path ir_in(const fs::path& path) {
   std::error_code error;
+  if (const auto name = path.string(); name.starts_with("file:/")) {
+    refuse(path, text("is a URI: give the path, ",
+                      quoted(name.substr(name.find_first_not_of('/', 5) - 1))));
+  }
   if (!fs::is_directory(path, error)) return path;
   std::vector<std::string> found;
   for (const auto& entry : fs::directory_iterator(path, error)) {
