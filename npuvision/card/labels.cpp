@@ -8,7 +8,6 @@ namespace npu::vision {
 namespace {
 
 constexpr const char* kBlanks = " \t\r\n";
-constexpr const char* kByteOrderMark = "\xEF\xBB\xBF";  // Windows editors start UTF-8 files with it
 
 std::string trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(kBlanks);
@@ -53,7 +52,7 @@ std::vector<std::string> read_labels_file(const std::string& path, const std::st
   std::string text = read_text(path, folder);
   text.erase(text.find_last_not_of(kBlanks) + 1);  // there may be millions of empty lines
   if (text.starts_with(kByteOrderMark)) {
-    text.erase(0, std::string_view(kByteOrderMark).size());
+    text.erase(0, kByteOrderMark.size());
   }
   std::vector<std::string> labels = split(text, '\n');
   while (!labels.empty() && labels.back().empty()) labels.pop_back();

@@ -27,9 +27,11 @@ class KeyFile {
     g_key_file_set_list_separator(file_.get(), ',');
     // Links must not lead out of the folder: their target would be taken for the model's file.
     const std::filesystem::path file(path_), folder = file.parent_path();
-    const std::string text =
-        npu::read_input(file.filename(), kMostBytes, folder.empty() ? "." : folder);
+    std::string text = npu::read_input(file.filename(), kMostBytes, folder.empty() ? "." : folder);
     check_utf8(text);
+    if (text.starts_with(kByteOrderMark)) {
+      text.erase(0, kByteOrderMark.size());
+    }
     GError* error = nullptr;
     if (g_key_file_load_from_data(file_.get(), text.data(), text.size(), G_KEY_FILE_NONE, &error)) {
       return;

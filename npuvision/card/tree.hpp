@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 namespace npu::vision {
 
@@ -24,6 +25,8 @@ Tree parse_json(const std::string& text, const std::string& place);
 Tree parse_yaml(const std::string& text, const std::string& place);
 
 bool is_utf8(const std::string& text);
+/// Windows editors start UTF-8 files with it.
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 /// Cuts UTF-8 that is longer than `most` bytes between two characters and adds "...".
 std::string shortened(const std::string& text, std::size_t most);
 /// Quotes and shortens text for an error message.

@@ -144,6 +144,11 @@ TEST_F(ModelInfoFile, MayHaveCommentsInAnotherEncoding) {
   EXPECT_EQ(info.tensors.at(1).name, "caf\xc3\xa9");
 }
 
+TEST_F(ModelInfoFile, MayBeginWithAByteOrderMark) {
+  const auto info = npu::vision::read_model_info(write("m.modelinfo", "\xEF\xBB\xBF" OUTPUT));
+  EXPECT_EQ(info.tensors.at(0).name, "o");
+}
+
 TEST_F(ModelInfoFile, LabelsMayHoldAComma) {
   const ModelInfo info = npu::vision::read_model_info(write(
       "m.modelinfo", "[modelinfo]\nversion=1.0\ngroup-id=g\n[o]\ndir=output\nlabels=a\\,b,c\n"));
