@@ -7,11 +7,11 @@
 #   tests       builds, and runs every test of this system
 # These two run by default. --all adds suite gate to the tests, warnings as errors, and:
 #   format      clang-format changes nothing
-#   newcomer    README's two commands from nothing in a bare Debian trixie, by a plain user (needs root)
-#   vm          suite vm, in a guest with real DMA-BUF devices (needs root)
 #   compiler    Intel's own NPU compiler, without an NPU, takes the graphs that npucore makes (x86-64)
-#   sanitizers  the tests again, built with AddressSanitizer and UBSan, in Debian trixie; without root, in this system
+#   vm          suite vm, in a guest with real DMA-BUF devices (needs root)
 #   fuzz        each fuzzer of tests/fuzz for some seconds
+#   newcomer    README's two commands from nothing in a bare Debian trixie, by a plain user (needs root)
+#   sanitizers  the tests again, built with AddressSanitizer and UBSan, in Debian trixie; without root, in this system
 #   tidy        clang-tidy finds nothing in the files that changed, as far as ten minutes go
 # With --minutes no stage begins after so many minutes: the rest is skipped. These run only by name:
 #   samples     the tests that try a sample of their rows, with every row
@@ -25,7 +25,7 @@ set -uo pipefail
 cd "$tree" || exit 1
 
 default=(setup tests)
-all=(setup tests format newcomer vm compiler sanitizers fuzz tidy)
+all=(setup tests format compiler vm fuzz newcomer sanitizers tidy) # what takes longest last
 hours=''
 
 # counted FOLDER COMMAND...: runs a command that leaves JUnit reports in that folder.
