@@ -46,6 +46,32 @@ PadRef only_source_of(GstElement* element) {
   return only_of(element, &GstElement::srcpads, &GstElement::numsrcpads);
 }
 
+/// Whether all these caps are of the same format and size as `one`, which is fixed.
+bool are_of_one_picture(const GstCaps* caps, const GstCaps* one) {
+  const GstStructure* wanted = gst_caps_get_structure(one, 0);
+  for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
+    const GstStructure* structure = gst_caps_get_structure(caps, i);
+    for (const char* field : {"format", "drm-format", "width", "height"}) {
+      const GValue* value = gst_structure_get_value(structure, field);
+      const GValue* other = gst_structure_get_value(wanted, field);
+      const bool are_equal =
+          value && other ? gst_value_compare(value, other) == GST_VALUE_EQUAL : value == other;
+      if (!are_equal) return false;
+    }
+  }
+  return gst_caps_get_size(caps) > 0;
+}
+
+/// Whether the element passes pictures of the first of these caps on in their format and size.
+bool keeps_pictures(GstElement* element, const GstCaps* caps) {
+  if (!GST_IS_BASE_TRANSFORM(element)) return false;
+  auto* const transform = GST_BASE_TRANSFORM(element);
+  const CapsRef first(gst_caps_copy_nth(caps, 0));
+  const CapsRef passed(GST_BASE_TRANSFORM_GET_CLASS(transform)->transform_caps(
+      transform, GST_PAD_SINK, first.get(), nullptr));
+  return passed && are_of_one_picture(passed.get(), first.get());
+}
+
 }  // namespace
 
 PadRef only_sink_of(GstElement* element) {
@@ -85,18 +111,18 @@ std::vector<ObjectRef<GstElement>> elements_in_front_of(GstElement* element) {
 }
 
 /// The pad that sends caps keeps them before anybody is asked.
-bool is_asked_for_good(GstPad* sink, const GstCaps* caps) {
+CapsRef sent_for_good(GstPad* sink, const GstCaps* asked) {
   PadRef pad(GST_PAD(gst_object_ref(sink)));
   for (int i = 0; pad && i < kFarthest; ++i) {
     const PadRef source = linked_to(std::move(pad));
-    if (!source) return false;
-    const CapsRef sent(gst_pad_get_current_caps(source.get()));
-    if (sent && gst_caps_is_equal(sent.get(), caps)) return true;
+    if (!source) break;
+    CapsRef sent(gst_pad_get_current_caps(source.get()));
+    if (sent && are_of_one_picture(asked, sent.get())) return sent;
     const ObjectRef<GstElement> element(gst_pad_get_parent_element(source.get()));
     pad = element ? only_sink_of(element.get()) : nullptr;
-    if (pad && !GST_PAD_IS_PROXY_CAPS(pad.get())) return false;
+    if (pad && !GST_PAD_IS_PROXY_CAPS(pad.get()) && !keeps_pictures(element.get(), asked)) break;
   }
-  return false;
+  return nullptr;
 }
 
 bool is_turned_in_front_of(GstElement* element) {
@@ -118,6 +144,16 @@ std::string_view factory_of(GstElement* element) {
 bool infers(GstElement* element) {
   const std::string_view name = factory_of(element);
   return name == "npuinfer" || name == "npuimport";
+}
+
+bool infers_objects(GstElement* inference) {
+  GValue region = G_VALUE_INIT;
+  g_object_get_property(G_OBJECT(inference), "inference-region", &region);
+  const GEnumValue* value =
+      g_enum_get_value(static_cast<GEnumClass*>(g_type_class_peek(G_VALUE_TYPE(&region))),
+                       g_value_get_enum(&region));
+  g_value_unset(&region);
+  return value && std::string_view(value->value_nick) == "roi-list";
 }
 
 ObjectRef<GstElement> inference_in_front_of(GstElement* element) {

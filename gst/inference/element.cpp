@@ -248,6 +248,16 @@ GstFlowReturn Element::sink_event(EventRef event) {
   return stream ? stream->sink_event(std::move(event)) : GST_FLOW_FLUSHING;
 }
 
+/// The caps that were sent, if nothing of this query for caps is taken; null if something is.
+CapsRef Element::refused_for_good(GstQuery* query) const {
+  GstCaps* offered = nullptr;
+  GstCaps* answer = nullptr;
+  gst_query_parse_caps(query, &offered);
+  gst_query_parse_caps_result(query, &answer);
+  if (!offered || !gst_caps_is_empty(answer)) return nullptr;
+  return sent_for_good(pads_.sink, offered);
+}
+
 gboolean Element::sink_query(GstQuery* query) {
   const Alive alive = this->alive();
   const Negotiation negotiation(alive.opened);
@@ -256,6 +266,9 @@ gboolean Element::sink_query(GstQuery* query) {
       negotiation.answer_caps(pads_.src, query);
       if (alive.stream) {
         alive.stream->note_offer(negotiation.judge_offer(query, pads_.src));
+        if (const CapsRef sent = refused_for_good(query)) {
+          alive.stream->note_trial(negotiation.refusal_of(sent.get(), pads_.src), true);
+        }
       }
       return TRUE;
     case GST_QUERY_ACCEPT_CAPS:
@@ -263,7 +276,7 @@ gboolean Element::sink_query(GstQuery* query) {
         GstCaps* caps = nullptr;
         gst_query_parse_accept_caps(query, &caps);
         alive.stream->note_trial(negotiation.refusal_of(caps, pads_.src),
-                                 is_asked_for_good(pads_.sink, caps));
+                                 sent_for_good(pads_.sink, caps) != nullptr);
       }
       return TRUE;
     case GST_QUERY_ALLOCATION:

@@ -73,6 +73,7 @@ class Element {
   void end_replacement();
   void adopt_replacement();
   void keep_model(const std::string& instead_of);
+  CapsRef refused_for_good(GstQuery* query) const;
   bool passes_crops(const Alive& alive, GstQuery* query) const;
   bool gives_tensors() const;
   gboolean answer_tensor_caps(GstQuery* query);

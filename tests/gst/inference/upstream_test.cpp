@@ -3,19 +3,15 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "element_harness.hpp"
 
 namespace gstnpu::test {
 namespace {
 
-/// Errors and warnings of npuinfer behind `front`, a line of elements, until the stream has ended.
-/// `feed` may push frames into them.
-std::string told_behind(const std::string& front,
-                        const std::function<void(GstElement*)>& feed = {}) {
-  const TempDir dir;
-  const std::string line = front + " ! npuinfer name=npu device=software model=" +
-                           dir.write("pixels.xml", pixels_ir(8, 8)).string() + " ! fakesink";
+/// Errors and warnings of the element "npu" until the stream has ended. `feed` may push frames in.
+std::string told_in(const std::string& line, const std::function<void(GstElement*)>& feed = {}) {
   GError* error = nullptr;
   const ObjectRef<GstElement> pipeline(
       GST_ELEMENT(gst_object_ref_sink(gst_parse_launch(line.c_str(), &error))));
@@ -46,6 +42,15 @@ std::string told_behind(const std::string& front,
   return told;
 }
 
+/// The same for npuinfer behind `front`, a line of elements.
+std::string told_behind(const std::string& front,
+                        const std::function<void(GstElement*)>& feed = {}) {
+  const TempDir dir;
+  return told_in(front + " ! npuinfer name=npu device=software model=" +
+                     dir.write("pixels.xml", pixels_ir(8, 8)).string() + " ! fakesink",
+                 feed);
+}
+
 const std::string kTurned =
     "videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=64,height=48 ! "
     "taginject tags=image-orientation=rotate-90";
@@ -69,11 +74,11 @@ TEST(Upstream, ABinThatDecodesGetsTheReasonOfARefusal) {
   }
 }
 
-/// Frames of one format, then of another one, from an appsrc.
-void feed_two_formats(GstElement* pipeline) {
+/// A frame of each format, from an appsrc.
+void feed(GstElement* pipeline, const std::vector<const char*>& formats) {
   const ObjectRef<GstElement> source(gst_bin_get_by_name(GST_BIN(pipeline), "source"));
   GstFlowReturn flow = GST_FLOW_OK;
-  for (const char* format : {"I420", "Y444"}) {
+  for (const char* format : formats) {
     const BufferRef frame = frame_of(format, 64, 48, 128);
     const CapsRef caps(gst_caps_from_string(caps_of(format, 64, 48).c_str()));
     GstSample* sample = gst_sample_new(frame.get(), caps.get(), nullptr, nullptr);
@@ -81,6 +86,10 @@ void feed_two_formats(GstElement* pipeline) {
     gst_sample_unref(sample);
   }
   g_signal_emit_by_name(source.get(), "end-of-stream", &flow);
+}
+
+void feed_two_formats(GstElement* pipeline) {
+  feed(pipeline, {"I420", "Y444"});
 }
 
 // A queue asks whether the caps are taken, and drops their event where they are not.
@@ -92,11 +101,38 @@ TEST(Upstream, AQueueGetsTheReasonOfARefusalInMidStream) {
   }
 }
 
+// They ask in place of the event with caps, too.
+TEST(Upstream, AnElementThatKeepsPicturesGetsTheReasonOfARefusal) {
+  for (const char* between : {"identity", "videorate", "queue ! videorate ! progressreport",
+                              "videobalance", "capsfilter caps=video/x-raw"}) {
+    const std::string line = "appsrc name=source format=time ! queue ! " + std::string(between);
+    for (const auto& formats : {std::vector{"Y444"}, std::vector{"I420", "Y444"}}) {
+      const std::string told =
+          told_behind(line, [&](GstElement* pipeline) { feed(pipeline, formats); });
+      EXPECT_TRUE(has(told, "frames of Y444 cannot be read: put videoconvert in front"))
+          << between << ", " << formats.size() << " formats: " << told;
+    }
+  }
+}
+
 // It only tries whether it may pass the frames on.
 TEST(Upstream, AConverterBehindAQueueIsToldOfNoRefusal) {
-  const std::string told = told_behind(
-      "appsrc name=source format=time ! queue ! videoconvert ! queue", feed_two_formats);
-  EXPECT_FALSE(has(told, "cannot be read")) << told;
+  for (const char* front : {"queue ! videoconvert ! queue", "videorate ! videoconvert ! videorate",
+                            "videorate ! videoscale ! videoconvert ! identity"}) {
+    const std::string told =
+        told_behind("appsrc name=source format=time ! " + std::string(front), feed_two_formats);
+    EXPECT_FALSE(has(told, "cannot be read")) << told;
+  }
+}
+
+TEST(Upstream, AStreamWithoutObjectsHasNoTensorsAndNoWarning) {
+  const TempDir dir;
+  const std::string inference =
+      "videotestsrc num-buffers=2 ! video/x-raw,format=I420,width=64,height=48 ! npuinfer "
+      "device=software model=" +
+      dir.write("pixels.xml", pixels_ir(8, 8)).string();
+  EXPECT_EQ(told_in(inference + " inference-region=roi-list ! nputensordec name=npu ! fakesink"),
+            "");
 }
 
 }  // namespace
