@@ -8,6 +8,7 @@
 #include "common/elements.hpp"
 #include "common/meta_transform.hpp"
 #include "common/missing_answers.hpp"
+#include "common/upstream.hpp"
 
 #include "tensor_decoder.hpp"
 
@@ -126,6 +127,8 @@ void TensorDec::end() {
     if (frames_ == 0 || frames_without_tensors_ < frames_) return;
     frames = frames_;
   }
+  const auto inference = inference_in_front_of(element());
+  if (inference && infers_objects(inference.get())) return;  // there may be none in the stream
   GST_ELEMENT_WARNING(element(), STREAM, DECODE,
                       ("None of the %" G_GUINT64_FORMAT " frames had tensors: put npuinfer or "
                        "npuimport in front, with nothing between that drops their metadata.",
