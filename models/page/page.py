@@ -103,7 +103,7 @@ def save_page(folder):
 
 def print_lines():
     found = [(one["x"], one["y"], one["h"], one["classifications"][0]["label"])
-             for line in sys.stdin for one in json.loads(line)["detections"] if one["classifications"]]
+             for line in sys.stdin for one in json.loads(line)["detections"] if one.get("classifications")]
     print("\n".join(rows(found)) if found else "no text was found", file=sys.stdout if found else sys.stderr)
 
 
