@@ -61,7 +61,7 @@ MAY_INCLUDE = {
     "gst/plugin": ("gst/common", "include"),
     "tools": ("tools/common", "npuvision/include", "include"),
     "bench": ("include", "npuvision/include", "gst/answers", "gst/meta", "tests/support/bare", "tests/zero_copy"),
-    "examples": ("include", "npuvision/include"),
+    "examples": ("include", "npuvision/include", "gst/meta"),
     "pch": (),
     "tests/npucore": ("include", "npu_vcl/include", "base", "dmabuf", "ir", "ze", "properties", "device", "memory", "model", "compile",
                       "ze_npu/include", "tests/support", "tests/support/bare"),

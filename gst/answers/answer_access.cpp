@@ -35,7 +35,7 @@ const Item* item_of(const std::vector<Item>* items, guint index) {
 
 GstNpuClass to_c(const FoundClass& found) {
   return {found.label.c_str(), found.label_id.value_or(-1), found.confidence.value_or(-1),
-          found.model.c_str()};
+          found.model.c_str(), found.attribute.c_str()};
 }
 
 /// A map's classes and its values are two maps in C.
@@ -81,7 +81,7 @@ gboolean gst_npu_buffer_get_object(GstBuffer* buffer, guint index, GstNpuObject*
   if (!found) return FALSE;
   const auto turned = found->oriented.value_or(npu::vision::OrientedBox{});
   *object = {
-      {found->label.c_str(), found->label_id.value_or(-1), found->confidence.value_or(-1), ""},
+      {found->label.c_str(), found->label_id.value_or(-1), found->confidence.value_or(-1), "", ""},
       {found->x, found->y, found->width, found->height},
       found->id(),
       found->oriented.has_value(),
@@ -139,6 +139,16 @@ gboolean gst_npu_buffer_get_mask(GstBuffer* buffer, guint object, GstNpuMask* ma
   return TRUE;
 }
 
+GBytes* gst_npu_mask_get_bytes(const GstNpuMask* mask) {
+  return g_bytes_new(mask->values, gsize{mask->columns} * mask->rows);
+}
+
+GBytes* gst_npu_map_get_bytes(const GstNpuMap* map) {
+  const gsize count = gsize{map->columns} * map->rows;
+  return map->classes ? g_bytes_new(map->classes, count * sizeof(guint16))
+                      : g_bytes_new(map->values, count * sizeof(gfloat));
+}
+
 gboolean gst_npu_buffer_get_map(GstBuffer* buffer, guint index, GstNpuMap* map) {
   const auto [found, has_classes] = part_of(buffer, index);
   if (!found) return FALSE;
@@ -164,6 +174,16 @@ gboolean gst_npu_buffer_get_zone(GstBuffer* buffer, guint index, GstNpuZone* zon
   if (!one) return FALSE;
   *zone = {one->name.c_str(), one->entered, one->left, one->inside.size(),
            one->mean_seconds.value_or(-1)};
+  return TRUE;
+}
+
+gboolean gst_npu_buffer_get_zone_inside(GstBuffer* buffer, guint zone, guint index,
+                                        guint64* tracking_id, gdouble* seconds) {
+  const auto* one = counted(buffer, &gstnpu::FrameCounts::zones, zone);
+  const auto* inside = one ? item_of(&one->inside, index) : nullptr;
+  if (!inside) return FALSE;
+  *tracking_id = inside->id;
+  *seconds = inside->seconds;
   return TRUE;
 }
 

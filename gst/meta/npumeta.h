@@ -1,4 +1,5 @@
-/* Metadata that the elements put on frames. A small C library of its own, without npucore. */
+/* Metadata that the elements put on frames. A small C library of its own, without npucore. Other languages read it through
+ * GObject introspection, as GstNpuMeta 1.0: the comments that begin with two stars are for its scanner. */
 #pragma once
 
 #include <gst/gst.h>
@@ -40,6 +41,19 @@ typedef struct {
   gboolean is_column_major;             /* GstTensor.dims_order: part of that id's meaning, not the layout in memory */
 } GstNpuTensor;
 
+/**
+ * gst_npu_tensor_get_dims:
+ * @num: (out): number of dimensions
+ * Returns: (array length=num) (transfer none): elements, outermost first
+ */
+GST_NPU_META_API const gsize *gst_npu_tensor_get_dims (const GstNpuTensor *tensor, guint *num);
+/**
+ * gst_npu_tensor_get_strides:
+ * @num: (out): number of dimensions
+ * Returns: (array length=num) (transfer none): bytes from one element to the next, outermost first
+ */
+GST_NPU_META_API const gsize *gst_npu_tensor_get_strides (const GstNpuTensor *tensor, guint *num);
+
 /* Bytes of one element, 0 for GST_NPU_DATA_UNKNOWN. */
 GST_NPU_META_API gsize gst_npu_data_type_size (GstNpuDataType type);
 GST_NPU_META_API const gchar *gst_npu_data_type_name (GstNpuDataType type);
@@ -50,6 +64,10 @@ GST_NPU_META_API void gst_npu_buffer_add_tensors (GstBuffer *buffer, const GstNp
 /* Read the tensors of whichever meta carries them. `tensor->memory` is borrowed from the buffer. Strides and name are
  * filled in. */
 GST_NPU_META_API guint gst_npu_buffer_get_num_tensors (GstBuffer *buffer);
+/**
+ * gst_npu_buffer_get_tensor:
+ * @tensor: (out caller-allocates): the tensor
+ */
 GST_NPU_META_API gboolean gst_npu_buffer_get_tensor (GstBuffer *buffer, guint index, GstNpuTensor *tensor);
 
 /* A buffer may carry the results of several inferences: of several models, or of one model on several objects. Each
@@ -91,15 +109,31 @@ typedef struct {
 
 GST_NPU_META_API GType gst_npu_inference_meta_api_get_type (void);
 GST_NPU_META_API const GstMetaInfo *gst_npu_inference_meta_get_info (void);
+/**
+ * gst_buffer_add_npu_inference_meta:
+ * Returns: (transfer none): it is the buffer's
+ */
 GST_NPU_META_API GstNpuInferenceMeta *gst_buffer_add_npu_inference_meta (GstBuffer *buffer, const gchar *model);
 /* NULL where there is none. */
+/**
+ * gst_buffer_get_npu_inference_meta_id:
+ * Returns: (transfer none) (nullable): borrowed from the buffer
+ */
 GST_NPU_META_API GstNpuInferenceMeta *gst_buffer_get_npu_inference_meta_id (GstBuffer *buffer, guint inference_id);
 /* Returns the first meta of a whole frame; if there is none, the first of an object. */
+/**
+ * gst_buffer_get_npu_frame_inference_meta:
+ * Returns: (transfer none) (nullable): borrowed from the buffer
+ */
 GST_NPU_META_API GstNpuInferenceMeta *gst_buffer_get_npu_frame_inference_meta (GstBuffer *buffer);
 /* Keeps a copy of `meta` that all elements pass on unchanged: it tells where things were in the frame that was
  * inferred. Many elements drop metas that depend on a frame's size, and some change frames without telling any meta. */
 GST_NPU_META_API void gst_buffer_keep_npu_inference_origin (GstBuffer *buffer, const GstNpuInferenceMeta *meta);
 /* Returns that copy; NULL where there is none. It owns its model, labels and card. */
+/**
+ * gst_buffer_get_npu_inference_origin:
+ * Returns: (transfer none) (nullable): borrowed from the buffer
+ */
 GST_NPU_META_API GstNpuInferenceMeta *gst_buffer_get_npu_inference_origin (GstBuffer *buffer, guint inference_id);
 /* Follows a change of the frame: (x, y) in pixel edges is now (scale_x * x + move_x, scale_y * y + move_y); with
  * is_transposed (scale_x * y + move_x, scale_y * x + move_y). */
@@ -126,6 +160,7 @@ typedef struct {
   gint label_id;                /* -1: none */
   gdouble confidence;           /* 0 to 1; -1: not known */
   const gchar *model;           /* that said it; "": not known */
+  const gchar *attribute;       /* what the class is of, as "color"; "": not known */
 } GstNpuClass;
 
 typedef struct {
@@ -184,22 +219,93 @@ GST_NPU_META_API gboolean gst_npu_buffer_has_answer (GstBuffer *buffer);
 /* Whether an element that changed the frame, and told nobody how, dropped its answer. */
 GST_NPU_META_API gboolean gst_npu_buffer_has_lost_answer (GstBuffer *buffer);
 /* Gives the size of the frame that the answer is for. FALSE also where it is not known, or a GstVideoCropMeta came since. */
+/**
+ * gst_npu_buffer_get_answer_size:
+ * @width: (out): where it is written
+ * @height: (out): where it is written
+ */
 GST_NPU_META_API gboolean gst_npu_buffer_get_answer_size (GstBuffer *buffer, guint *width, guint *height);
 GST_NPU_META_API guint gst_npu_buffer_get_num_objects (GstBuffer *buffer);
+/**
+ * gst_npu_buffer_get_object:
+ * @object: (out caller-allocates): where it is written
+ */
 GST_NPU_META_API gboolean gst_npu_buffer_get_object (GstBuffer *buffer, guint index, GstNpuObject *object);
 /* These read of an object, or of the whole frame. */
+/**
+ * gst_npu_buffer_get_class:
+ * @found: (out caller-allocates): where it is written
+ */
 GST_NPU_META_API gboolean gst_npu_buffer_get_class (GstBuffer *buffer, guint object, guint index, GstNpuClass *found);
+/**
+ * gst_npu_buffer_get_anomaly:
+ * @anomaly: (out): where it is written
+ */
 GST_NPU_META_API gboolean gst_npu_buffer_get_anomaly (GstBuffer *buffer, guint object, gdouble *anomaly);
+/**
+ * gst_npu_buffer_get_embedding:
+ * @length: (out): number of values
+ * Returns: (array length=length) (transfer none) (nullable): the values
+ */
 GST_NPU_META_API const gfloat *gst_npu_buffer_get_embedding (GstBuffer *buffer, guint object, guint *length);
 /* These read of an object. */
+/**
+ * gst_npu_buffer_get_key_point:
+ * @point: (out caller-allocates): where it is written
+ */
 GST_NPU_META_API gboolean gst_npu_buffer_get_key_point (GstBuffer *buffer, guint object, guint index, GstNpuKeyPoint *point);
+/**
+ * gst_npu_buffer_get_mask:
+ * @mask: (out caller-allocates): where it is written
+ */
 GST_NPU_META_API gboolean gst_npu_buffer_get_mask (GstBuffer *buffer, guint object, GstNpuMask *mask);
+/* For languages without pointers: a copy of columns * rows values. */
+/**
+ * gst_npu_mask_get_bytes:
+ * Returns: (transfer full): bytes
+ */
+GST_NPU_META_API GBytes *gst_npu_mask_get_bytes (const GstNpuMask *mask);
+/**
+ * gst_npu_map_get_bytes:
+ * Returns: (transfer full): 16 bit unsigned classes, or 32 bit floating-point values
+ */
+GST_NPU_META_API GBytes *gst_npu_map_get_bytes (const GstNpuMap *map);
 /* Maps of classes and of values count one by one. */
+/**
+ * gst_npu_buffer_get_map:
+ * @map: (out caller-allocates): where it is written
+ */
 GST_NPU_META_API gboolean gst_npu_buffer_get_map (GstBuffer *buffer, guint index, GstNpuMap *map);
 /* The name of a class of this map; NULL where it has none. */
+/**
+ * gst_npu_buffer_get_map_label:
+ * Returns: (nullable): its name
+ */
 GST_NPU_META_API const gchar *gst_npu_buffer_get_map_label (GstBuffer *buffer, guint index, guint label_id);
+/**
+ * gst_npu_buffer_get_zone:
+ * @zone: (out caller-allocates): where it is written
+ */
 GST_NPU_META_API gboolean gst_npu_buffer_get_zone (GstBuffer *buffer, guint index, GstNpuZone *zone);
+/* One of those who are inside a zone. */
+/**
+ * gst_npu_buffer_get_zone_inside:
+ * @zone: index of the zone
+ * @index: from 0 to less than its "inside"
+ * @tracking_id: (out): who it is
+ * @seconds: (out): since when
+ */
+GST_NPU_META_API gboolean gst_npu_buffer_get_zone_inside (GstBuffer *buffer, guint zone, guint index, guint64 *tracking_id,
+    gdouble *seconds);
+/**
+ * gst_npu_buffer_get_line:
+ * @line: (out caller-allocates): where it is written
+ */
 GST_NPU_META_API gboolean gst_npu_buffer_get_line (GstBuffer *buffer, guint index, GstNpuLine *line);
+/**
+ * gst_npu_buffer_get_event:
+ * @event: (out caller-allocates): where it is written
+ */
 GST_NPU_META_API gboolean gst_npu_buffer_get_event (GstBuffer *buffer, guint index, GstNpuEvent *event);
 
 G_END_DECLS

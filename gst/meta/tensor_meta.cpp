@@ -369,3 +369,13 @@ guint gst_npu_buffer_next_inference_id(GstBuffer* buffer) {
   }
   return next;
 }
+
+const gsize* gst_npu_tensor_get_dims(const GstNpuTensor* tensor, guint* num) {
+  *num = tensor->num_dims;
+  return tensor->dims;
+}
+
+const gsize* gst_npu_tensor_get_strides(const GstNpuTensor* tensor, guint* num) {
+  *num = tensor->num_dims;
+  return tensor->strides;
+}
