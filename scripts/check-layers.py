@@ -60,6 +60,7 @@ MAY_INCLUDE = {
     "gst/trace": ("gst/common", "include"),
     "gst/plugin": ("gst/common", "include"),
     "tools": ("tools/common", "npuvision/include", "include"),
+    "python": ("npuvision/include", "include"),
     "bench": ("include", "npuvision/include", "gst/answers", "gst/meta", "tests/support/bare", "tests/zero_copy"),
     "examples": ("include", "npuvision/include", "gst/meta"),
     "pch": (),
@@ -78,6 +79,7 @@ MAY_INCLUDE = {
     "tests/consumer": ("include",),
     "tests/lanes": ("ze_npu/include", "include", "tests/support"),
     "tests/models": ("include",),
+    "tests/python": ("include",),
     "tests/pipelines": ("include", "gst/*", "tests/support"),
     "tests/support/bare": ("ze_npu/include",),
     "tests/support": ("include", "tests/support/bare"),
@@ -103,6 +105,7 @@ THIRD_PARTY = {
     r"(mosquitto|mqtt_protocol)\.h|librdkafka/": ("gst/publish/sinks",),
     r"nlohmann/": (*GST_USERS, "npuvision/card"),
     r"yaml-cpp/": ("npuvision/card",),
+    r"nanobind/": ("python", "python/src"),
     r"windows\.h$": ("npu_vcl/src", "npu_vcl/windows"),
     r"(gtest|gmock|benchmark|CLI)/": (),
 }

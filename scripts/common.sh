@@ -39,7 +39,7 @@ configure() {
 
 # The build of this system. Line numbers are all that a backtrace needs, and compile in two thirds of the time.
 configure_here() {
-  configure build -Dc_args=-g1 -Dcpp_args=-g1
+  configure build -Dpython=enabled -Dc_args=-g1 -Dcpp_args=-g1
 }
 
 # Many tests sleep: as many at once keep the processors busy.

@@ -8,7 +8,7 @@ set -euo pipefail
 . "$(dirname -- "$0")/common.sh"
 
 packages=(
-  ca-certificates g++ meson ninja-build pkg-config cmake make python3 python3-venv
+  ca-certificates g++ meson ninja-build pkg-config cmake make python3 python3-dev python3-venv
   libglib2.0-dev libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libpango1.0-dev fonts-dejavu-core libmosquitto-dev librdkafka-dev
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav
   libze-dev libze1 libpugixml-dev libyaml-cpp-dev libxxhash-dev nlohmann-json3-dev libcli11-dev libgtest-dev libbenchmark-dev
@@ -76,6 +76,7 @@ install_test_wheels() {
 check_distribution
 install_packages "${packages[@]}"
 put "OpenVINO (about 280 MB)" npucore-requirements requirements.txt install_wheels
+put "nanobind" npucore-python python/requirements.txt install_wheels
 case ${1:-} in --*) put "networks for tests (about 190 MB)" npucore-networks tests/networks/requirements.txt install_test_wheels ;; esac
 case ${1:-} in --all) put "clang-tidy (about 60 MB)" npucore-tidy scripts/tidy-requirements.txt install_wheels --no-deps --only-binary :all: ;; esac
 say "setup: everything is in place"

@@ -1,0 +1,72 @@
+"""Inference on Intel NPUs through Level Zero, and on the CPU with the software NPU.
+
+    import npucore
+    compiled = npucore.compile("model.xml")
+    outputs = compiled.create_request().infer({"images": array})   # {"output0": array}
+
+Arrays are NumPy's; inputs may also be DLPack's. Devices: devices(), Device. Models: Model, compile(), load(). Many frames: AsyncPool.
+Vision models: npucore.vision. Errors: Error and its classes. `python -m npucore` shows the NPU, or what is missing.
+"""
+from collections.abc import Mapping as _Mapping
+
+from . import _core
+from ._core import (
+    CompiledModel,
+    Device,
+    DeviceInfo,
+    Finding,
+    Frame,
+    LayerProfile,
+    LoadStats,
+    Model,
+    Port,
+    Properties,
+    Request,
+    State,
+    Tensor,
+    compile,
+    diagnose,
+    load,
+)
+from ._errors import (
+    CancelledError,
+    CompileError,
+    DeviceLostError,
+    Error,
+    IncompatibleError,
+    InternalError,
+    InvalidArgumentError,
+    IoError,
+    NotFoundError,
+    OutOfMemoryError,
+    TimeoutError,
+    UnsupportedError,
+)
+from ._pool import AsyncPool
+from ._version import __version__
+
+_Mapping.register(Properties)
+
+
+def devices():
+    """The devices of this machine that can be opened, a real NPU first. Opens the software NPU, too, if it is there."""
+    found = []
+    # The software NPU first: the driver loader takes no more drivers once it has begun without it.
+    for kind in ("software", "npu"):
+        try:
+            device = Device(kind)
+        except (NotFoundError, UnsupportedError):
+            continue
+        if device not in found:
+            found.append(device)
+    return sorted(found, key=lambda device: device.is_software)
+
+
+from . import vision  # noqa: E402 - it uses the names above
+
+__all__ = [
+    "AsyncPool", "CancelledError", "CompileError", "CompiledModel", "Device", "DeviceInfo", "DeviceLostError", "Error", "Finding", "Frame",
+    "IncompatibleError", "InternalError", "InvalidArgumentError", "IoError", "LayerProfile", "LoadStats", "Model", "NotFoundError",
+    "OutOfMemoryError", "Port", "Properties", "Request", "State", "Tensor", "TimeoutError", "UnsupportedError", "compile", "devices",
+    "diagnose", "load", "vision",
+]

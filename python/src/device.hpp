@@ -1,0 +1,14 @@
+#pragma once
+
+#include <npucore/device.hpp>
+
+#include "binding.hpp"
+
+namespace pynpu {
+
+/// Opens a device: "auto", "npu" or "software". Tells the software NPU where OpenVINO is first.
+npu::Device open_device(const std::string& kind);
+/// The device, or the one that "auto" opens for None.
+npu::Device device_from(nb::handle device);
+
+}  // namespace pynpu

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <npucore/model.hpp>
+
+#include "binding.hpp"
+
+namespace pynpu {
+
+/// The port's name for Python's dicts: the first tensor name, which OpenVINO's users know.
+const std::string& key_of(const npu::Port& port);
+/// Index of a port by name, tensor name or number. Throws Error(kNotFound) that lists the names.
+std::size_t index_of(const std::vector<npu::Port>& ports, nb::handle name, const char* kind);
+/// `input "images"`
+std::string quoted(const char* kind, const npu::Port& port);
+
+}  // namespace pynpu

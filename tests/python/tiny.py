@@ -1,0 +1,54 @@
+"""Small models for the tests of the Python package."""
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import npucore
+
+TREE = Path(__file__).resolve().parents[2]
+EXAMPLES = TREE / "examples" / "models"
+SHAPES = TREE / "models" / "shapes"
+PRECISION = {"f32": "FP32", "f16": "FP16", "bf16": "BF16", "u8": "U8", "i32": "I32", "boolean": "BOOL", "i64": "I64", "f64": "FP64"}
+
+
+def ports(tag, numbers, shape, precision, names=()):
+    dims = "".join(f"<dim>{size}</dim>" for size in shape)
+    listed = [f'<port id="{number}" precision="{precision}"{f" names={chr(34)}{name}{chr(34)}" if name else ""}>{dims}</port>'
+              for number, name in zip(numbers, names or [None] * len(numbers))]
+    return f"<{tag}>{''.join(listed)}</{tag}>"
+
+
+def ir(inputs=("x",), element="f32", shape=(1, 8), operator="Add"):
+    """An IR whose output y is the sum of its inputs; one input is added to itself."""
+    precision = PRECISION[element]
+    text = "".join(
+        f'<layer id="{i}" name="{name}" type="Parameter" version="opset1"><data shape="{",".join(map(str, shape))}" element_type="{element}"/>'
+        + ports("output", [0], shape, precision, [name]) + "</layer>" for i, name in enumerate(inputs))
+    add, result = len(inputs), len(inputs) + 1
+    text += f'<layer id="{add}" name="add" type="{operator}" version="opset1"><data auto_broadcast="numpy"/>'
+    text += ports("input", [0, 1], shape, precision) + ports("output", [2], shape, precision, ["y"]) + "</layer>"
+    text += f'<layer id="{result}" name="result" type="Result" version="opset1">' + ports("input", [0], shape, precision) + "</layer>"
+    edges = [(0, 0, add, 0), (len(inputs) - 1, 0, add, 1), (add, 2, result, 0)]
+    text = f'<net name="sum" version="11"><layers>{text}</layers><edges>'
+    text += "".join('<edge from-layer="{}" from-port="{}" to-layer="{}" to-port="{}"/>'.format(*edge) for edge in edges)
+    return '<?xml version="1.0"?>' + text + "</edges></net>"
+
+
+def model(**options):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "model.xml")
+        path.write_text(ir(**options))
+        return npucore.Model.read(path)
+
+
+def compiled(**options):
+    return npucore.compile(model(**options), properties={"NPUCORE_COMPILE": "in-process"})
+
+
+def square():
+    return npucore.compile(EXAMPLES / "square.xml", properties={"NPUCORE_COMPILE": "in-process"})
+
+
+def main():
+    unittest.main(module=sys.modules["__main__"], verbosity=1)
