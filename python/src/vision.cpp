@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <mutex>
 
 #include <npucore/compiled_model.hpp>
@@ -16,6 +17,12 @@ using vision::ModelCard;
 using vision::TensorView;
 using Size = std::pair<std::uint32_t, std::uint32_t>;
 
+/// How the caller made the model's input of the frame.
+struct Scaling {
+  npu::ResizeMode mode = npu::ResizeMode::kStretch;
+  float crop_share = 1;
+};
+
 ModelCard read_card(nb::handle model) {
   if (nb::isinstance<npu::Model>(model)) {
     const auto& read = nb::cast<const npu::Model&>(model);
@@ -29,31 +36,44 @@ ModelCard read_card(nb::handle model) {
       [&] { return vision::read_model_card(path, npu::Model::read(path).model_info()); });
 }
 
-/// Width and height of the only picture among the inputs; nothing if there is none, or several.
-vision::InputSize picture_size(const std::vector<npu::Port>& inputs) {
-  vision::InputSize size;
-  for (const npu::Port& input : inputs) {
-    const auto& shape = input.shape;
-    if (shape.size() != 4) continue;
-    if (size.width != 0) return {};
-    const std::size_t top = shape[1] > 4 && shape[3] <= 4 ? 1 : 2;
-    size = {static_cast<std::uint32_t>(shape[top + 1]), static_cast<std::uint32_t>(shape[top])};
-  }
-  return size;
+std::uint32_t whole_pixels(double size, std::uint32_t limit) {
+  return std::clamp(static_cast<std::uint32_t>(std::lround(size)), 1U, limit);
 }
 
-npu::FrameGeometry scaled(npu::ResizeMode mode, vision::InputSize input, vision::FrameSize frame) {
+/// The model sees the middle of the frame, by whole pixels.
+void place_middle(vision::FrameSize frame, float share, npu::FrameGeometry* geometry) {
+  const double aspect = double{1} * geometry->model_width / geometry->model_height;
+  const double size = std::min<double>(frame.width, frame.height * aspect) * share;
+  const std::uint32_t width = whole_pixels(size, frame.width);
+  const std::uint32_t height = whole_pixels(size / aspect, frame.height);
+  geometry->scale_x = double{1} * width / geometry->model_width;
+  geometry->scale_y = double{1} * height / geometry->model_height;
+  geometry->offset_x = -std::round((frame.width - width) / 2.0) / geometry->scale_x;
+  geometry->offset_y = -std::round((frame.height - height) / 2.0) / geometry->scale_y;
+}
+
+/// Places a picture that the caller scaled, as the graph places frames that it scales itself:
+/// on whole pixels.
+npu::FrameGeometry placed(const Scaling& scaling, vision::InputSize input,
+                          vision::FrameSize frame) {
   npu::FrameGeometry geometry{.model_width = input.width, .model_height = input.height};
-  const double across = double{1} * frame.width / input.width;
-  const double down = double{1} * frame.height / input.height;
-  geometry.scale_x = across;
-  geometry.scale_y = down;
-  if (mode == npu::ResizeMode::kStretch) return geometry;
-  const bool fills = mode == npu::ResizeMode::kCrop;
-  geometry.scale_x = geometry.scale_y = fills ? std::min(across, down) : std::max(across, down);
-  if (mode == npu::ResizeMode::kFitToWindow) return geometry;
-  geometry.offset_x = (input.width - frame.width / geometry.scale_x) / 2;
-  geometry.offset_y = (input.height - frame.height / geometry.scale_y) / 2;
+  if (scaling.mode == npu::ResizeMode::kCrop) {
+    place_middle(frame, scaling.crop_share, &geometry);
+    return geometry;
+  }
+  std::uint32_t width = input.width, height = input.height;
+  if (scaling.mode != npu::ResizeMode::kStretch) {
+    const double factor =
+        std::min(double{1} * width / frame.width, double{1} * height / frame.height);
+    width = whole_pixels(frame.width * factor, input.width);
+    height = whole_pixels(frame.height * factor, input.height);
+  }
+  if (scaling.mode == npu::ResizeMode::kLetterbox) {
+    geometry.offset_x = (input.width - width) / 2;
+    geometry.offset_y = (input.height - height) / 2;
+  }
+  geometry.scale_x = double{1} * frame.width / width;
+  geometry.scale_y = double{1} * frame.height / height;
   return geometry;
 }
 
@@ -63,6 +83,14 @@ struct Options {
   std::optional<bool> class_agnostic;
 };
 
+void override_with(const Options& options, vision::DecodeOptions& decoding) {
+  decoding.confidence_threshold = options.confidence.value_or(decoding.confidence_threshold);
+  decoding.iou_threshold = options.iou.value_or(decoding.iou_threshold);
+  decoding.max_objects = options.max_objects.value_or(decoding.max_objects);
+  decoding.max_classes = options.max_classes.value_or(decoding.max_classes);
+  decoding.is_class_agnostic = options.class_agnostic.value_or(decoding.is_class_agnostic);
+}
+
 /// A model's decoder, with how its frames become its input. For one thread at a time.
 class Decoder {
  public:
@@ -70,11 +98,9 @@ class Decoder {
   Answer decode(nb::handle outputs, std::optional<Size> frame_size,
                 std::optional<std::string> resize);
   const ModelCard& card() const { return card_; }
-  const char* family() const { return vision::to_string(decoder_->family()); }
+  const char* family() const { return vision::to_string(chosen_.decoder->family()); }
 
  private:
-  void choose();
-  TensorView view_of(const npu::Port& port) const;
   vision::FrameSize frame_from(std::optional<Size> frame_size) const;
   npu::FrameGeometry geometry_for(vision::FrameSize frame,
                                   const std::optional<std::string>& resize) const;
@@ -84,8 +110,7 @@ class Decoder {
   std::vector<npu::Port> ports_;
   std::optional<npu::FrameInput> frame_input_;
   vision::InputSize input_;
-  std::vector<std::size_t> chosen_;  ///< the outputs that the decoder takes
-  std::unique_ptr<vision::Decoder> decoder_;
+  vision::ChosenDecoder chosen_;
   vision::DecodeOptions options_;
   std::shared_ptr<const std::vector<std::string>> labels_;
   std::mutex mutex_;
@@ -93,91 +118,18 @@ class Decoder {
 
 Decoder::Decoder(ModelCard card, const npu::CompiledModel& model, const Options& options)
     : card_(std::move(card)), ports_(model.outputs()), frame_input_(model.frame_input()) {
-  input_ = picture_size(model.inputs());
-  if (frame_input_) {
-    input_ = {frame_input_->geometry.model_width, frame_input_->geometry.model_height};
-  }
-  choose();
-  options_ = vision::options_of(card_);
-  if (options.confidence) {
-    options_.confidence_threshold = *options.confidence;
-  }
-  if (options.iou) {
-    options_.iou_threshold = *options.iou;
-  }
-  if (options.max_objects) {
-    options_.max_objects = *options.max_objects;
-  }
-  if (options.max_classes) {
-    options_.max_classes = *options.max_classes;
-  }
-  if (options.class_agnostic) {
-    options_.is_class_agnostic = *options.class_agnostic;
+  input_ = frame_input_ ? vision::InputSize{frame_input_->geometry.model_width,
+                                            frame_input_->geometry.model_height}
+                        : vision::picture_size(model.inputs());
+  std::vector<TensorView> shapes;
+  for (const npu::Port& port : ports_) shapes.push_back(vision::view_of(port));
+  chosen_ = vision::choose_decoder(card_, shapes, input_);
+  if (card_.labels.empty()) {
+    card_.labels = chosen_.decoder->usual_labels();
   }
   labels_ = std::make_shared<const std::vector<std::string>>(card_.labels);
-}
-
-TensorView Decoder::view_of(const npu::Port& port) const {
-  TensorView view;
-  view.name = key_of(port);
-  view.type = port.type;
-  view.rank = port.shape.size();
-  if (view.rank > TensorView::kMaxRank) {
-    throw npu::Error(npu::ErrorCode::kUnsupported,
-                     quoted("output", port) + " has too many dimensions to decode");
-  }
-  std::size_t stride = npu::bit_width(port.type) / 8;
-  for (std::size_t i = view.rank; i-- > 0;) {
-    view.dims[i] = static_cast<std::size_t>(port.shape[i]);
-    view.strides_bytes[i] = stride;
-    stride *= view.dims[i];
-  }
-  return view;
-}
-
-/// The output that the card names; else all together, where a family takes them; else the only one
-/// that a family takes.
-void Decoder::choose() {
-  std::vector<std::vector<std::size_t>> choices;
-  std::vector<std::size_t> all;
-  for (std::size_t i = 0; i < ports_.size(); ++i) {
-    if (ports_[i].answers_to(card_.output)) {
-      choices = {{i}};
-    }
-    all.push_back(i);
-  }
-  if (choices.empty()) {
-    choices.push_back(all);
-  }
-  std::exception_ptr refusal;
-  const auto try_all = [&](const std::vector<std::vector<std::size_t>>& candidates) {
-    for (const auto& candidate : candidates) {
-      std::vector<TensorView> views;
-      for (const std::size_t index : candidate) views.push_back(view_of(ports_[index]));
-      try {
-        auto made = vision::make_decoder(card_, views, input_);
-        if (decoder_) {
-          refuse("several outputs can be decoded: name one in card.output");
-        }
-        decoder_ = std::move(made);
-        chosen_ = candidate;
-      } catch (const npu::Error&) {
-        if (decoder_) throw;
-        if (!refusal) {
-          refusal = std::current_exception();
-        }
-      }
-    }
-  };
-  try_all(choices);
-  if (!decoder_ && choices.front().size() > 1) {
-    choices.clear();
-    for (const std::size_t index : all) choices.push_back({index});
-    try_all(choices);
-  }
-  if (!decoder_) {
-    std::rethrow_exception(refusal);
-  }
+  options_ = vision::options_of(card_, chosen_.decoder->family());
+  override_with(options, options_);
 }
 
 vision::FrameSize Decoder::frame_from(std::optional<Size> frame_size) const {
@@ -199,14 +151,14 @@ npu::FrameGeometry Decoder::geometry_for(vision::FrameSize frame,
   }
   const auto mode = resize ? npu::resize_mode_from_string(*resize)
                            : card_.resize.value_or(npu::ResizeMode::kStretch);
-  return scaled(mode, input_, frame);
+  return placed({mode, card_.crop_share.value_or(1)}, input_, frame);
 }
 
 std::vector<ArrayIn> Decoder::arrays_in(nb::handle outputs) const {
   const bool is_mapping = nb::hasattr(outputs, "items");
   const bool is_list = nb::isinstance<nb::list>(outputs) || nb::isinstance<nb::tuple>(outputs);
   std::vector<ArrayIn> arrays;
-  for (const std::size_t index : chosen_) {
+  for (const std::size_t index : chosen_.outputs) {
     const npu::Port& port = ports_[index];
     nb::object array = nb::borrow(outputs);
     if (is_mapping) {
@@ -240,7 +192,7 @@ Answer Decoder::decode(nb::handle outputs, std::optional<Size> frame_size,
     std::vector<TensorView> views;
     std::vector<std::vector<std::byte>> dense(arrays.size());
     for (std::size_t i = 0; i < arrays.size(); ++i) {
-      TensorView view = view_of(ports_[chosen_[i]]);
+      TensorView view = vision::view_of(ports_[chosen_.outputs[i]]);
       view.data = arrays[i].data;
       view.size_bytes = arrays[i].size_bytes;
       if (!arrays[i].is_dense) {
@@ -250,7 +202,7 @@ Answer Decoder::decode(nb::handle outputs, std::optional<Size> frame_size,
       }
       views.push_back(view);
     }
-    decoder_->decode(views, geometry, answer.frame, options_, &answer.found);
+    chosen_.decoder->decode(views, geometry, answer.frame, options_, &answer.found);
   });
   return answer;
 }

@@ -42,6 +42,21 @@ def model(**options):
         return npucore.Model.read(path)
 
 
+def by_openvino(make, shape, name="picture"):
+    """The model that `make` has OpenVINO build of an f32 input of this shape; make(input, openvino.opset13) returns the outputs by name."""
+    import openvino
+    from openvino import opset13
+    source = opset13.parameter(shape, openvino.Type.f32, name)
+    source.output(0).set_names({name})
+    outputs = make(source, opset13)
+    for tensor, node in outputs.items():
+        node.output(0).set_names({tensor})
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "model.xml")
+        openvino.save_model(openvino.Model(list(outputs.values()), [source], "small"), path, compress_to_fp16=False)
+        return npucore.Model.read(path)
+
+
 def compiled(**options):
     return npucore.compile(model(**options), properties={"NPUCORE_COMPILE": "in-process"})
 

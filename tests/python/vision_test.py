@@ -92,6 +92,44 @@ class Detector(unittest.TestCase):
         best = max(overlap(wanted.xyxy[0], box) for box in answer.xyxy)
         self.assertGreater(best, 0.8)
 
+    def test_a_picture_that_the_caller_scaled_is_placed_as_the_graph_places_it(self):
+        """Sizes that leave fractions of pixels; the same outputs for both decoders."""
+        scores = np.random.default_rng(7).random((1, 7, 1280), np.float32)
+        scores[:, :4] *= 256
+        plain = npucore.vision.Decoder(self.decoder.card, npucore.compile(tiny.SHAPES / "shapes.xml"))
+        for mode in ("stretch", "letterbox", "fit-to-window", "crop"):
+            for size in ((641, 359), (123, 457), (1000, 999)):
+                model = npucore.Model.read(tiny.SHAPES / "shapes.xml")
+                model.preprocess(npucore.Frame("RGB", *size), self.decoder.card, resize=mode)
+                wanted = npucore.vision.Decoder(self.decoder.card, npucore.compile(model))({"output0": scores})
+                answer = plain({"output0": scores}, size, resize=mode)
+                with self.subTest(mode, size=size):
+                    self.assertGreater(len(answer), 10)
+                    np.testing.assert_array_equal(answer.xyxy, wanted.xyxy)
+
+    def test_faces_have_a_name_without_labels(self):
+        """CenterFace, known by its four outputs alone."""
+        def network(picture, ops):
+            channels = {"heatmap": 1, "scale": 2, "offset": 2, "landmarks": 10}
+            return {name: ops.convolution(picture, ops.constant(np.ones((count, 3, 4, 4), np.float32)), [4, 4], [0, 0], [0, 0], [1, 1])
+                    for name, count in channels.items()}
+        compiled = npucore.compile(tiny.by_openvino(network, (1, 3, 32, 32)))
+        decoder = npucore.vision.Decoder(npucore.vision.ModelCard(), compiled)
+        self.assertEqual((decoder.family, decoder.card.labels), ("centerface", ["face"]))
+        outputs = {port.name: np.zeros(port.shape, np.float32) for port in compiled.outputs}
+        outputs["heatmap"][0, 0, 3, 3] = 0.9
+        self.assertEqual(decoder(outputs).class_name.tolist(), ["face"])
+
+    def test_steps_that_the_graph_does_itself_are_done_once(self):
+        """A graph that divides by 255 itself, and a card that says so, too."""
+        model = tiny.by_openvino(lambda picture, ops: {"y": ops.relu(ops.divide(picture, ops.constant(np.float32(255))))}, (1, 3, 8, 8))
+        card = npucore.vision.ModelCard()
+        card.scale = [255.0]
+        told = model.preprocess(npucore.Frame("RGB", 8, 8), card)
+        self.assertEqual(told, ["the scale 255 is left out: the graph does that itself"])
+        outputs = npucore.compile(model).create_request().infer(np.full((8, 8, 3), 51, np.uint8))
+        np.testing.assert_allclose(outputs["y"], 0.2, atol=1e-3)
+
     def test_outputs_that_are_another_models_raise(self):
         for outputs in ({}, {"output0": np.zeros((1, 7, 1279), np.float32)}, [], [1, 2], None, np.zeros((1, 7, 1280)), "text"):
             with self.subTest(type(outputs)), self.assertRaises((npucore.InvalidArgumentError, TypeError)):
