@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <cmath>
 #include <mutex>
 
 #include <npucore/compiled_model.hpp>
@@ -17,12 +15,6 @@ using vision::ModelCard;
 using vision::TensorView;
 using Size = std::pair<std::uint32_t, std::uint32_t>;
 
-/// How the caller made the model's input of the frame.
-struct Scaling {
-  npu::ResizeMode mode = npu::ResizeMode::kStretch;
-  float crop_share = 1;
-};
-
 ModelCard read_card(nb::handle model) {
   if (nb::isinstance<npu::Model>(model)) {
     const auto& read = nb::cast<const npu::Model&>(model);
@@ -34,47 +26,6 @@ ModelCard read_card(nb::handle model) {
   const auto path = nb::cast<std::filesystem::path>(model);
   return without_gil(
       [&] { return vision::read_model_card(path, npu::Model::read(path).model_info()); });
-}
-
-std::uint32_t whole_pixels(double size, std::uint32_t limit) {
-  return std::clamp(static_cast<std::uint32_t>(std::lround(size)), 1U, limit);
-}
-
-/// The model sees the middle of the frame, by whole pixels.
-void place_middle(vision::FrameSize frame, float share, npu::FrameGeometry* geometry) {
-  const double aspect = double{1} * geometry->model_width / geometry->model_height;
-  const double size = std::min<double>(frame.width, frame.height * aspect) * share;
-  const std::uint32_t width = whole_pixels(size, frame.width);
-  const std::uint32_t height = whole_pixels(size / aspect, frame.height);
-  geometry->scale_x = double{1} * width / geometry->model_width;
-  geometry->scale_y = double{1} * height / geometry->model_height;
-  geometry->offset_x = -std::round((frame.width - width) / 2.0) / geometry->scale_x;
-  geometry->offset_y = -std::round((frame.height - height) / 2.0) / geometry->scale_y;
-}
-
-/// Places a picture that the caller scaled, as the graph places frames that it scales itself:
-/// on whole pixels.
-npu::FrameGeometry placed(const Scaling& scaling, vision::InputSize input,
-                          vision::FrameSize frame) {
-  npu::FrameGeometry geometry{.model_width = input.width, .model_height = input.height};
-  if (scaling.mode == npu::ResizeMode::kCrop) {
-    place_middle(frame, scaling.crop_share, &geometry);
-    return geometry;
-  }
-  std::uint32_t width = input.width, height = input.height;
-  if (scaling.mode != npu::ResizeMode::kStretch) {
-    const double factor =
-        std::min(double{1} * width / frame.width, double{1} * height / frame.height);
-    width = whole_pixels(frame.width * factor, input.width);
-    height = whole_pixels(frame.height * factor, input.height);
-  }
-  if (scaling.mode == npu::ResizeMode::kLetterbox) {
-    geometry.offset_x = (input.width - width) / 2;
-    geometry.offset_y = (input.height - height) / 2;
-  }
-  geometry.scale_x = double{1} * frame.width / width;
-  geometry.scale_y = double{1} * frame.height / height;
-  return geometry;
 }
 
 struct Options {
@@ -149,9 +100,12 @@ npu::FrameGeometry Decoder::geometry_for(vision::FrameSize frame,
   if (input_.width == 0 || input_.height == 0) {
     return {.model_width = frame.width, .model_height = frame.height};
   }
-  const auto mode = resize ? npu::resize_mode_from_string(*resize)
-                           : card_.resize.value_or(npu::ResizeMode::kStretch);
-  return placed({mode, card_.crop_share.value_or(1)}, input_, frame);
+  npu::Preprocess scaling{
+      npu::FrameLayout::tight(npu::PixelFormat::kRGB, frame.width, frame.height)};
+  scaling.resize = resize ? npu::resize_mode_from_string(*resize)
+                          : card_.resize.value_or(npu::ResizeMode::kStretch);
+  scaling.crop_share = card_.crop_share.value_or(1);
+  return npu::geometry_of(scaling, input_.width, input_.height);
 }
 
 std::vector<ArrayIn> Decoder::arrays_in(nb::handle outputs) const {
