@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <type_traits>
 
 #include <npucore/error.hpp>
 #include <npucore/model.hpp>
@@ -83,14 +84,16 @@ TEST(HintsTest, WarnsOfAResizeThatIsNotOffered) {
   EXPECT_TRUE(model_with(dir, {{"resize_type", "standard"}}).warnings().empty());
 }
 
-std::vector<std::string> warnings_of(const std::vector<std::vector<std::int64_t>>& constants) {
+template <class Whole = std::int64_t>
+std::vector<std::string> warnings_of(const std::vector<std::vector<Whole>>& constants) {
+  const std::string type = std::is_signed_v<Whole> ? "i64" : "u64";
   test::IrWriter ir;
-  auto value = ir.parameter("x", "i64", {2});
+  auto value = ir.parameter("x", type, {2});
   for (const auto& numbers : constants) {
     const std::string_view bytes(reinterpret_cast<const char*>(numbers.data()),
                                  numbers.size() * sizeof(numbers[0]));
     const auto name = "c" + std::to_string(ir.weights().size());
-    value = ir.binary("Add", value, ir.constant(name, "i64", {2}, bytes));
+    value = ir.binary("Add", value, ir.constant(name, type, {2}, bytes));
   }
   ir.result(value);
   const test::TempDir dir;
@@ -99,18 +102,25 @@ std::vector<std::string> warnings_of(const std::vector<std::vector<std::int64_t>
 
 TEST(WideNumbersTest, AreToldOnceAndByLayer) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-  const auto one = warnings_of({{1, 2}, {0, kMost + 1}});
+  const auto one = warnings_of<>({{1, 2}, {0, kMost + 1}});
   ASSERT_EQ(one.size(), 1U);
-  EXPECT_TRUE(has(one[0], "layer 'c16' (Const, id 3) holds 2147483648: NPUs compute i64"));
-  const auto two = warnings_of({{-3000000000, 0}, {0, kMost + 1}});
+  EXPECT_TRUE(has(one[0], "layer 'c16' (Const, id 3) holds 2147483648: NPUs compute i64 and u64"));
+  const auto two = warnings_of<>({{-3000000000, 0}, {0, kMost + 1}});
   ASSERT_EQ(two.size(), 1U);
   EXPECT_TRUE(has(two[0], "holds -3000000000, and 1 more hold such numbers: "));
+}
+
+TEST(WideNumbersTest, WithoutASignAreTold) {
+  const auto told = warnings_of<std::uint64_t>({{5000000000, 1}});
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_TRUE(has(told[0], "holds 5000000000: NPUs compute i64 and u64"));
+  EXPECT_TRUE(warnings_of<std::uint64_t>({{std::numeric_limits<std::uint64_t>::max(), 1}}).empty());
 }
 
 TEST(WideNumbersTest, AreNoneThatFitOrMeanTheEnd) {
   constexpr auto kNarrow = std::numeric_limits<std::int32_t>();
   constexpr auto kWide = std::numeric_limits<std::int64_t>();
-  EXPECT_TRUE(warnings_of({{kNarrow.min(), kNarrow.max()}, {kWide.max(), kWide.min()}}).empty());
+  EXPECT_TRUE(warnings_of<>({{kNarrow.min(), kNarrow.max()}, {kWide.max(), kWide.min()}}).empty());
 }
 
 }  // namespace

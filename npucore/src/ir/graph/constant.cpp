@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstring>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "base/enum_names.hpp"
 #include "base/text.hpp"
@@ -57,21 +59,28 @@ std::optional<std::vector<double>> constant_values(pugi::xml_node layer, const W
 /// Many constants may name the same bytes: more than this is not looked through.
 constexpr std::size_t kMostWideBytes = std::size_t{64} << 20;
 
-/// The first number that 32 bits do not hold.
-std::optional<std::int64_t> wide_number(pugi::xml_node layer, const Weights& weights,
-                                        std::size_t* bytes_left) {
-  constexpr std::int64_t kToTheEnd = std::int64_t{1} << 62;
-  const std::string_view type = layer.child("data").attribute("element_type").value();
-  const auto range = data_range(layer);
-  if (type != "i64" || !range || range->size_bytes > *bytes_left) return {};
-  *bytes_left -= range->size_bytes;
-  const auto bytes = weights.view(range->offset, range->size_bytes);
-  for (std::size_t i = 0; i < bytes.size() / sizeof(std::int64_t); ++i) {
-    const auto number = load<std::int64_t>(bytes, i);
-    const bool is_wide = number != static_cast<std::int32_t>(number);
-    if (is_wide && number < kToTheEnd && number > -kToTheEnd) return number;
+/// The first number, in words, that signed 32 bits do not hold.
+template <class Whole>
+std::optional<std::string> wide_among(std::span<const std::byte> bytes) {
+  constexpr Whole kToTheEnd = Whole{1} << 62;
+  for (std::size_t i = 0; i < bytes.size() / sizeof(Whole); ++i) {
+    const auto number = load<Whole>(bytes, i);
+    const bool is_past_the_end = number >= kToTheEnd;
+    const bool is_before_the_begin = std::is_signed_v<Whole> && number <= Whole{0} - kToTheEnd;
+    if (is_past_the_end || is_before_the_begin || std::in_range<std::int32_t>(number)) continue;
+    return base::text(number);
   }
   return {};
+}
+
+std::optional<std::string> wide_number(pugi::xml_node layer, const Weights& weights,
+                                       std::size_t* bytes_left) {
+  const std::string_view type = layer.child("data").attribute("element_type").value();
+  const auto range = data_range(layer);
+  if ((type != "i64" && type != "u64") || !range || range->size_bytes > *bytes_left) return {};
+  *bytes_left -= range->size_bytes;
+  const auto bytes = weights.view(range->offset, range->size_bytes);
+  return type == "i64" ? wide_among<std::int64_t>(bytes) : wide_among<std::uint64_t>(bytes);
 }
 
 }  // namespace
@@ -139,9 +148,10 @@ std::vector<std::string> wide_number_warnings(const Document& document, const We
   if (first.empty()) return {};
   const std::string more =
       others > 0 ? base::text(", and ", others, " more hold such numbers") : "";
-  return {base::text(first, more,
-                     ": NPUs compute i64 with 32 bits, so what depends on it may be wrong; keep "
-                     "the model's whole numbers within +-2147483647")};
+  return {base::text(
+      first, more,
+      ": NPUs compute i64 and u64 with 32 bits, so what depends on it may be wrong; keep "
+      "the model's whole numbers within +-2147483647")};
 }
 
 }  // namespace npu::ir

@@ -34,7 +34,8 @@ double half_to_double(std::uint16_t bits);
 std::optional<std::vector<double>> constant_input(const Document& document, const Weights& weights,
                                                   PortRef input, std::size_t most);
 
-/// One sentence for all constants of i64 with numbers that 32 bits do not hold; empty if none has.
+/// One sentence for all constants of i64 or u64 with numbers that signed 32 bits do not hold; empty
+/// if none has.
 /// Numbers that mean "to the end" of a dimension, beyond 2^62, do not count.
 std::vector<std::string> wide_number_warnings(const Document& document, const Weights& weights);
 
