@@ -73,12 +73,16 @@ set(NPUCORE_SOURCES
   npucore/src/ir/graph/layers.cpp
   npucore/src/ir/graph/limits.cpp
   npucore/src/ir/graph/own_steps.cpp
+  npucore/src/ir/graph/own_turns.cpp
   npucore/src/ir/graph/ports.cpp
+  npucore/src/ir/graph/real_numbers.cpp
   npucore/src/ir/graph/weights.cpp
+  npucore/src/ir/graph/whole_numbers.cpp
   npucore/src/ir/graph/xml.cpp
   npucore/src/ir/hints.cpp
   npucore/src/ir/image_input.cpp
   npucore/src/ir/model.cpp
+  npucore/src/ir/own_preparation.cpp
   npucore/src/ir/placement.cpp
   npucore/src/ir/polyphase.cpp
   npucore/src/ir/prepare.cpp
@@ -96,7 +100,6 @@ set(NPUCORE_SOURCES
   npucore/src/ir/repair/scale_factor.cpp
   npucore/src/ir/repair/tail.cpp
   npucore/src/ir/repair/target_sizes.cpp
-  npucore/src/ir/repair/whole_numbers.cpp
   npucore/src/ir/reshape.cpp
   npucore/src/ir/serialize.cpp
   npucore/src/ir/states.cpp

@@ -17,6 +17,11 @@ struct Layer {
   std::vector<Port> inputs, outputs;
 };
 
+/// Key in model_info(), as "256x256", that reading adds: the size to which the graph of an f32
+/// picture scales it first and does nothing else, which may be pre-processing or the network's own
+/// step. Decoders count boxes to tell.
+inline constexpr const char* kInnerSizeKey = "npu_inner_size";
+
 /// An OpenVINO IR (version 11 or 10), editable until it is compiled. Weights of more than 1 MiB
 /// are mapped. Copies are independent, but share the weights.
 class NPU_API Model {
@@ -62,9 +67,13 @@ class NPU_API Model {
   /// RGB, NO is BGR), mean ("mean_values") and scale ("scale_values").
   Preprocess default_preprocess(const FrameLayout& frame) const;
   /// Takes mean and scale out of `preprocess` where the graph normalises its picture by the same
-  /// numbers itself, where its input is u8, or model_info says so ("embedded_processing"). Returns
-  /// a sentence for each. Throws as add_preprocess() does where there is no image input.
-  std::vector<std::string> leave_out_own_steps(Preprocess* preprocess) const;
+  /// numbers itself, where its input is u8, or model_info says so ("embedded_processing"), and sets
+  /// the order of channels that a graph takes which turns them. Returns a sentence for each.
+  /// `doubts` gets one for each of "scale", "mean" and "channels" that the graph may do or not;
+  /// without it they are among those returned. Throws as add_preprocess() does where there is no
+  /// image input.
+  std::vector<std::string> leave_out_own_steps(
+      Preprocess* preprocess, std::map<std::string, std::string>* doubts = nullptr) const;
   /// Width and height to which the graph scales its picture itself before the network, if it does.
   std::optional<std::pair<std::uint32_t, std::uint32_t>> own_picture_size() const;
   /// Inserts the pre-processing in front of the image input. At most once per model.

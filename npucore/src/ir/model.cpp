@@ -105,8 +105,10 @@ Preprocess Model::default_preprocess(const FrameLayout& frame) const {
               [&](const Impl& impl) { return ir::preprocess_from_hints(impl.model_info, frame); });
 }
 
-std::vector<std::string> Model::leave_out_own_steps(Preprocess* preprocess) const {
-  return with(impl_, [&](const Impl& impl) { return ir::leave_out_own_steps(impl, preprocess); });
+std::vector<std::string> Model::leave_out_own_steps(
+    Preprocess* preprocess, std::map<std::string, std::string>* doubts) const {
+  return with(impl_,
+              [&](const Impl& impl) { return ir::leave_out_own_steps(impl, preprocess, doubts); });
 }
 
 std::optional<std::pair<std::uint32_t, std::uint32_t>> Model::own_picture_size() const {

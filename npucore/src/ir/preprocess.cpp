@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <limits>
 #include <optional>
 
@@ -12,12 +11,10 @@
 #include "ir/graph/bounds.hpp"
 #include "ir/graph/graph_builder.hpp"
 #include "ir/graph/layer.hpp"
-#include "ir/graph/own_steps.hpp"
 #include "ir/graph/ports.hpp"
 
 #include "color.hpp"
 #include "frame_planes.hpp"
-#include "hints.hpp"
 #include "image_input.hpp"
 #include "placement.hpp"
 #include "polyphase.hpp"
@@ -286,112 +283,7 @@ FrameGeometry behind(const FrameGeometry& input, const FrameGeometry& graph) {
           graph.scale_y * input.scale_y};
 }
 
-std::string list(const std::vector<float>& numbers) {
-  std::vector<std::string> words;
-  for (const float number : numbers) words.push_back(text(number));
-  return base::join(words, ", ");
-}
-
-/// An entry of model_info; empty where there is none.
-std::string said_of(const Model::Impl& model, const char* key) {
-  const auto found = model.model_info.find(key);
-  return found == model.model_info.end() ? std::string() : found->second;
-}
-
-/// Whether the Model API has put pre-processing into the graph. It also notes the size of the
-/// picture that the network takes, as "orig_width" and "orig_height".
-bool is_embedded(const Model::Impl& model) {
-  return base::is_yes(said_of(model, "embedded_processing"));
-}
-
-void refuse_one_plane(const Model::Impl& model, const ImageInput& image, const OwnSteps& own) {
-  if (!own.is_from_planes) return;
-  throw Error(
-      ErrorCode::kUnsupported,
-      text("the input ", base::quoted(image.port.name), " of ", base::quoted(model.path.string()),
-           " takes NV12 or I420 in one plane: save the model without set_color_format(), or "
-           "with one input for each plane"));
-}
-
-ChannelOrder opposite(ChannelOrder order) {
-  return order == ChannelOrder::kRGB ? ChannelOrder::kBGR : ChannelOrder::kRGB;
-}
-
-/// The size that the Model API has noted, or that the graph scales to. A network's own scaling, of
-/// a picture in f32 that nothing else prepares, is none.
-std::optional<OwnSteps::Size> own_size(const Model::Impl& model, const OwnSteps& own,
-                                       const Port& input) {
-  const auto noted = [&](const char* key) {
-    return static_cast<std::uint32_t>(std::strtoul(said_of(model, key).c_str(), nullptr, 10));
-  };
-  const OwnSteps::Size orig{noted("orig_width"), noted("orig_height")};
-  if (is_embedded(model) && orig.width > 0 && orig.height > 0) return orig;
-  const bool is_open = std::any_of(input.shape.begin(), input.shape.end(),
-                                   [](std::int64_t size) { return size < 0; });
-  const bool prepares = own.is_converted || is_open || input.type == ElementType::kU8;
-  return prepares ? own.size : std::nullopt;
-}
-
-FrameGeometry scaling_to(const Model::Impl& model, OwnSteps::Size size, std::uint32_t width,
-                         std::uint32_t height) {
-  const auto input = FrameLayout::tight(PixelFormat::kRGB, width, height);
-  return geometry_of(
-      is_embedded(model) ? preprocess_from_hints(model.model_info, input) : Preprocess{input},
-      size.width, size.height);
-}
-
 }  // namespace
-
-std::vector<std::string> leave_out_own_steps(const Model::Impl& model, Preprocess* preprocess) {
-  const auto image = find_image_input(model, preprocess->input);
-  const auto own = own_steps(model.document, model.weights, image.layer);
-  refuse_one_plane(model, image, own);
-  std::vector<std::string> sentences;
-  const SameStep mean = compare_steps(own.mean, preprocess->mean);
-  const SameStep scale = compare_steps(own.scale, preprocess->scale);
-  // Behind its mean a network divides, perhaps in the weights of its first convolution.
-  const auto is_zero = [](float value) { return value == 0; };
-  const bool has_mean = mean != SameStep::kNone &&
-                        !std::all_of(preprocess->mean.begin(), preprocess->mean.end(), is_zero);
-  const char* const said = is_embedded(model) ? "model_info says that it is in the graph"
-                           : image.port.type == ElementType::kU8
-                               ? "the model takes grey levels (u8)"
-                               : nullptr;
-  const auto leave_out = [&](const char* name, std::vector<float>* values, bool is_done) {
-    const char* why = said ? said : is_done ? "the graph does that itself" : nullptr;
-    if (values->empty() || !why) return;
-    sentences.push_back(text("the ", name, ' ', list(*values), " is left out: ", why));
-    values->clear();
-  };
-  leave_out("scale", &preprocess->scale, scale != SameStep::kNone || has_mean);
-  leave_out("mean", &preprocess->mean, mean != SameStep::kNone);
-  const bool is_turned = mean == SameStep::kReversed || scale == SameStep::kReversed;
-  if (is_embedded(model) ? preprocess->channels != ChannelOrder::kBGR : is_turned) {
-    sentences.push_back(is_embedded(model)
-                            ? "channels go in as BGR: model_info says that the graph turns them"
-                            : "channels go in the other way round: so the graph normalises them");
-    preprocess->channels = is_embedded(model) ? ChannelOrder::kBGR : opposite(preprocess->channels);
-  }
-  return sentences;
-}
-
-std::optional<std::pair<std::uint32_t, std::uint32_t>> own_picture_size(const Model::Impl& model) {
-  const auto parameters = model.document.layers_of_type("Parameter");
-  const Port* picture = nullptr;
-  OwnSteps own;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const Port& input = model.inputs[i];
-    if (input.shape.size() != 4) continue;
-    const OwnSteps steps = own_steps(model.document, model.weights, parameters[i]);
-    if (picture && !steps.is_from_planes) return std::nullopt;    // several pictures
-    if (picture && input.shape[1] < picture->shape[1]) continue;  // its chroma
-    picture = &input;
-    own = steps;
-  }
-  if (!picture) return std::nullopt;
-  const auto size = own_size(model, own, *picture);
-  return size ? std::optional(std::pair(size->width, size->height)) : std::nullopt;
-}
 
 void add_preprocess(Model::Impl& model, const Preprocess& preprocess) {
   preprocess.frame.validate();
@@ -403,10 +295,8 @@ void add_preprocess(Model::Impl& model, const Preprocess& preprocess) {
   auto place = place_frame(seen.frame, image.width, image.height, preprocess.resize);
   place.geometry = geometry_of(preprocess, image.width, image.height);
   const auto map = color_map(seen, image.channels);
-  const auto own = own_steps(model.document, model.weights, image.layer);
-  refuse_one_plane(model, image, own);
-  if (const auto size = own_size(model, own, image.port)) {
-    place.geometry = behind(place.geometry, scaling_to(model, *size, image.width, image.height));
+  if (const auto scaling = own_scaling(model, image)) {
+    place.geometry = behind(place.geometry, *scaling);
   }
   GraphBuilder builder(model.document, model.weights, image.layer, image.port.name + "/npucore/");
   FramePlanes planes(builder, seen.frame, image.port);

@@ -13,6 +13,8 @@
 #include "ir/graph/layer.hpp"
 #include "ir/graph/ports.hpp"
 
+#include "preprocess.hpp"
+
 namespace npu::ir {
 namespace {
 
@@ -151,9 +153,11 @@ std::shared_ptr<Model::Impl> read_ir(const std::filesystem::path& path,
   auto inputs = read_inputs(document);
   auto outputs = read_outputs(document);
   auto model_info = read_model_info(document);
-  return std::make_shared<Model::Impl>(
+  auto model = std::make_shared<Model::Impl>(
       Model::Impl{xml, std::move(name), std::move(document), std::move(bytes), std::move(inputs),
                   std::move(outputs), std::move(model_info), std::nullopt, false});
+  note_inner_size(*model);
+  return model;
 }
 
 }  // namespace npu::ir

@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 #include <npucore/types.hpp>
 
-#include "constant.hpp"
 #include "layer.hpp"
+#include "own_turns.hpp"
+#include "real_numbers.hpp"
 
 namespace npu::ir {
 namespace {
@@ -41,35 +44,55 @@ class Walk {
     for (std::size_t i = 0; i < kMostSteps; ++i) {
       const pugi::xml_node next = only_follower();
       if (!next || !take(next)) break;
-      at_ = next;
     }
     if (is_changed_) {
       steps_.scale = each(affine_.gain, {1}, [](double gain, double one) { return one / gain; });
       steps_.mean = each(affine_.offset, affine_.gain,
                          [](double offset, double gain) { return -offset / gain; });
     }
-    return steps_;
+    look_further();
+    return std::move(steps_);
   }
 
  private:
-  /// A layer that asks for the shape alone, as open sizes need it, does nothing with the picture.
-  pugi::xml_node only_follower() const {
-    pugi::xml_node only;
-    const auto found = followers_.find(layer_id(at_));
-    if (found == followers_.end()) return {};
+  /// The layers that use this one's outputs, once each. A layer that asks for the shape alone, as
+  /// open sizes need it, does nothing with the picture.
+  std::vector<pugi::xml_node> followers_of(pugi::xml_node layer) const {
+    std::vector<pugi::xml_node> users;
+    std::unordered_set<LayerId> known;
+    const auto found = followers_.find(layer_id(layer));
+    if (found == followers_.end()) return users;
     for (const LayerId id : found->second) {
-      const pugi::xml_node layer = document_.layer(id);
-      if (layer_type(layer) == "ShapeOf") continue;
-      if (only) return {};
-      only = layer;
+      const pugi::xml_node user = document_.layer(id);
+      if (users.size() == kMostSteps) break;
+      if (known.insert(id).second && layer_type(user) != "ShapeOf") {
+        users.push_back(user);
+      }
     }
-    return only;
+    return users;
   }
 
+  pugi::xml_node only_follower() const {
+    const auto users = followers_of(at_);
+    return users.size() == 1 ? users.front() : pugi::xml_node();
+  }
+
+  /// Moves on behind the layer, if it is a step.
   bool take(pugi::xml_node layer) {
+    if (is_split(layer)) return take_split(layer);
+    if (!take_one(layer)) return false;
+    at_ = layer;
+    return true;
+  }
+
+  static bool is_split(pugi::xml_node layer) {
+    return layer_type(layer) == "Split" || layer_type(layer) == "VariadicSplit";
+  }
+
+  bool take_one(pugi::xml_node layer) {
     const std::string type = layer_type(layer);
-    for (const std::string_view kept : {"Convert", "Transpose", "Gather", "Clamp", "NV12toRGB",
-                                        "NV12toBGR", "I420toRGB", "I420toBGR"}) {
+    for (const std::string_view kept :
+         {"Convert", "Transpose", "Clamp", "NV12toRGB", "NV12toBGR", "I420toRGB", "I420toBGR"}) {
       if (type != kept) continue;
       steps_.is_converted = true;
       steps_.is_from_planes =
@@ -77,8 +100,20 @@ class Walk {
       return true;
     }
     if (type == "Interpolate") return take_size(layer);
-    if (type == "Convolution") return take_fused_scale(layer);
-    const auto number = numbers_of(layer);
+    if (type == "Convolution") return take_weights(layer);
+    if (type == "FakeQuantize") return take_quantisation(layer);
+    if (type == "ReLU" || type == "Relu") return is_never_negative();
+    if (type == "Identity") return true;
+    if (type == "Reshape" || type == "Squeeze" || type == "Unsqueeze") return keeps_order(layer);
+    if (const Turn turn = turn_of(document_, weights_, layer); turn != Turn::kOther) {
+      return take_turn(turn, layer);
+    }
+    return take_arithmetic(layer);
+  }
+
+  bool take_arithmetic(pugi::xml_node layer) {
+    const std::string type = layer_type(layer);
+    const auto number = numbers_of(layer, at_);
     if (!number) return false;
     if (type == "Multiply") return change(*number, {0});
     if (type == "Add") return change({1}, *number);
@@ -92,33 +127,154 @@ class Walk {
     return false;
   }
 
+  /// Takes a Split whose parts go into one Concat.
+  bool take_split(pugi::xml_node split) {
+    const auto users = followers_of(split);
+    if (users.size() != 1 || layer_type(users.front()) != "Concat") return false;
+    const Turn turn = turn_of(document_, weights_, split, users.front());
+    if (turn == Turn::kOther) return false;
+    at_ = users.front();
+    return take_turn(turn, users.front());
+  }
+
+  bool take_turn(Turn turn, pugi::xml_node layer) {
+    steps_.is_converted = true;
+    if (turn == Turn::kUnknown) {
+      steps_.later.push_back({.layer = describe_layer(layer), .turns = true});
+    }
+    if (turn != Turn::kTurned) return true;
+    steps_.turn = steps_.turn.empty() ? describe_layer(layer) : "";
+    std::reverse(affine_.gain.begin(), affine_.gain.end());
+    std::reverse(affine_.offset.begin(), affine_.offset.end());
+    return true;
+  }
+
+  bool is_never_negative() const {
+    const auto all = [](const std::vector<double>& numbers) {
+      return std::all_of(numbers.begin(), numbers.end(), [](double x) { return x >= 0; });
+    };
+    return all(affine_.gain) && all(affine_.offset);
+  }
+
+  /// Whether only dimensions of 1 come or go.
+  static bool keeps_order(pugi::xml_node layer) {
+    const auto outputs = output_ports(layer);
+    if (outputs.empty()) return false;
+    const auto sizes_of = [](pugi::xml_node port) {
+      Shape shape = port_shape(port);
+      std::erase(shape, 1);
+      return shape;
+    };
+    return sizes_of(input_port(layer, 0)) == sizes_of(outputs.front());
+  }
+
+  /// Limits and levels are the quantisation's; a range that becomes another one is a step.
+  bool take_quantisation(pugi::xml_node layer) {
+    std::vector<std::vector<double>> ends;
+    for (std::size_t i = 1; i <= 4; ++i) {
+      auto numbers = numbers_at(layer, input_port(layer, i));
+      if (!numbers) return false;
+      ends.push_back(std::move(*numbers));
+    }
+    for (const auto& numbers : ends) {
+      if (numbers.size() != 1 && numbers.size() != ends[0].size()) return false;
+    }
+    const auto minus = [](double a, double b) { return a - b; };
+    const auto gain = each(each(ends[3], ends[2], minus), each(ends[1], ends[0], minus),
+                           [](double to, double from) { return from == 0 ? 0 : to / from; });
+    const auto offset = each(ends[2], each(ends[0], gain, std::multiplies<>()), minus);
+    const auto is = [](double wanted) {
+      return [wanted](double x) { return std::abs(x - wanted) < 1e-3; };
+    };
+    if (std::all_of(gain.begin(), gain.end(), is(1)) &&
+        std::all_of(offset.begin(), offset.end(), is(0))) {
+      return true;
+    }
+    return change(gain, offset);
+  }
+
+  /// The network begins here.
+  bool take_weights(pugi::xml_node convolution) {
+    take_fused_scale(convolution);
+    if (has_turned_weights(document_, weights_, convolution)) {
+      take_turn(Turn::kTurned, convolution);
+    }
+    begins_ = true;
+    return false;
+  }
+
+  static bool begins_network(pugi::xml_node layer) {
+    const std::string type = layer_type(layer);
+    return type.ends_with("Convolution") || type == "MatMul" || type.ends_with("Pool") ||
+           type == "Result" || type == "BatchNormInference" || type == "MVN";
+  }
+
+  /// Looks at the next layers behind one that was not understood, up to where the network begins.
+  void look_further() {
+    std::vector<pugi::xml_node> nearby =
+        begins_ ? std::vector<pugi::xml_node>() : followers_of(at_);
+    if (!nearby.empty() && !begins_network(nearby.front())) {
+      steps_.stop = describe_layer(nearby.front());
+    }
+    for (std::size_t i = 0; i < nearby.size() && i < kMostSteps; ++i) {
+      const pugi::xml_node layer = nearby[i];
+      note_later(layer);
+      if (begins_network(layer)) continue;
+      for (const pugi::xml_node user : followers_of(layer)) {
+        if (std::find(nearby.begin(), nearby.end(), user) == nearby.end()) {
+          nearby.push_back(user);
+        }
+      }
+    }
+  }
+
+  void note_later(pugi::xml_node layer) {
+    const std::string type = layer_type(layer);
+    OwnSteps::Later later{.layer = describe_layer(layer)};
+    later.turns = turn_of(document_, weights_, layer) == Turn::kTurned ||
+                  (type == "Convolution" && has_turned_weights(document_, weights_, layer));
+    if (type == "Convolution") {
+      later.factors = fused_scale(layer).value_or(std::vector<double>());
+    } else if (const auto numbers = numbers_of(layer, {})) {
+      const bool is_factor = type == "Multiply" || type == "Divide";
+      const bool is_term = type == "Add" || type == "Subtract";
+      later.factors = is_factor ? *numbers : std::vector<double>();
+      later.terms = is_term ? *numbers : std::vector<double>();
+    }
+    if (later.turns || !later.factors.empty() || !later.terms.empty()) {
+      steps_.later.push_back(std::move(later));
+    }
+  }
+
   /// OpenVINO moves a scale into the weights of the first convolution when it saves a model, as a
-  /// Multiply behind weights of floating point: of integers it is their own scale. The walk ends
-  /// there.
-  bool take_fused_scale(pugi::xml_node convolution) {
+  /// Multiply behind weights of floating point: of integers it is their own scale.
+  std::optional<std::vector<double>> fused_scale(pugi::xml_node convolution) const {
     const auto weights = document_.producer(convolution, input_port(convolution, 1));
-    if (!weights) return false;
+    if (!weights) return {};
     const pugi::xml_node multiply = document_.layer(weights->layer);
-    if (layer_type(multiply) != "Multiply") return false;
+    if (layer_type(multiply) != "Multiply") return {};
     std::optional<std::vector<double>> factor;
     bool has_float_weights = false;
     for (const pugi::xml_node port : input_ports(multiply)) {
       const PortRef input{layer_id(multiply), port.attribute("id").as_ullong()};
-      const PortRef source = uncompressed(input);
+      const PortRef source = uncompressed(document_, input);
       const Shape shape = port_shape(port);
       const bool is_of_channels = shape.size() != 4 || (shape[0] == 1 && shape[2] == 1);
-      auto numbers = constant_input(document_, weights_, source, kMostChannels);
-      if (numbers && !numbers->empty() && is_of_channels) {
+      auto numbers = few_numbers(document_, weights_, input, kMostChannels);
+      if (numbers && is_of_channels) {
         factor = std::move(numbers);
       } else if (const auto from = document_.producer(source)) {
         const std::string type = document_.output_port(*from).node.attribute("precision").value();
         has_float_weights = type.starts_with("FP") || type == "BF16";
       }
     }
-    if (factor && has_float_weights) {
+    return has_float_weights ? factor : std::nullopt;
+  }
+
+  void take_fused_scale(pugi::xml_node convolution) {
+    if (const auto factor = fused_scale(convolution)) {
       change(*factor, {0});
     }
-    return false;
   }
 
   bool take_size(pugi::xml_node layer) {
@@ -135,27 +291,23 @@ class Walk {
     return true;
   }
 
-  /// The input of the Convert behind a constant that is stored as f16, as OpenVINO saves them.
-  PortRef uncompressed(PortRef input) const {
-    const auto producer = document_.producer(input);
-    const pugi::xml_node layer = document_.layer(producer->layer);
-    if (layer_type(layer) != "Convert") return input;
-    return {producer->layer, input_port(layer, 0).attribute("id").as_ullong()};
-  }
-
-  /// The other operand of a layer that has two, if it is one number for all channels or one each.
-  std::optional<std::vector<double>> numbers_of(pugi::xml_node layer) const {
+  /// The operand beside the output of `data` of a layer that has two, if it is one number for all
+  /// channels or one each; without `data`, the operand that is.
+  std::optional<std::vector<double>> numbers_of(pugi::xml_node layer, pugi::xml_node data) const {
     const auto ports = input_ports(layer);
     if (ports.size() != 2) return {};
     for (const pugi::xml_node port : ports) {
-      const PortRef input{layer_id(layer), port.attribute("id").as_ullong()};
-      const auto producer = document_.producer(input);
-      if (!producer || producer->layer == layer_id(at_)) continue;
-      auto numbers = constant_input(document_, weights_, uncompressed(input), kMostChannels);
-      if (!numbers || numbers->empty()) return {};
-      return numbers;
+      const auto producer = document_.producer(layer, port);
+      if (!producer || (data && producer->layer == layer_id(data))) continue;
+      auto numbers = numbers_at(layer, port);
+      if (numbers || data) return numbers;
     }
     return {};
+  }
+
+  std::optional<std::vector<double>> numbers_at(pugi::xml_node layer, pugi::xml_node port) const {
+    return few_numbers(document_, weights_, {layer_id(layer), port.attribute("id").as_ullong()},
+                       kMostChannels);
   }
 
   /// False where the channels do not fit, or something is multiplied by 0.
@@ -164,7 +316,9 @@ class Walk {
     for (const std::size_t count : {affine_.gain.size(), gain.size(), offset.size()}) {
       if (count != 1 && count != channels) return false;
     }
+    const auto is_usable = [](double x) { return std::isfinite(x); };
     if (std::find(gain.begin(), gain.end(), 0.0) != gain.end()) return false;
+    if (!std::all_of(gain.begin(), gain.end(), is_usable)) return false;
     const auto times = [](double a, double b) { return a * b; };
     affine_.gain = each(affine_.gain, gain, times);
     affine_.offset =
@@ -179,6 +333,7 @@ class Walk {
   pugi::xml_node at_;
   Affine affine_;
   bool is_changed_ = false;
+  bool begins_ = false;  // a Convolution was reached
   OwnSteps steps_;
 };
 

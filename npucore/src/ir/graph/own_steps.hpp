@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <pugixml.hpp>
+#include <string>
 #include <vector>
 
 #include "document.hpp"
@@ -20,10 +21,22 @@ struct OwnSteps {
   std::optional<Size> size;         ///< to which it scales the picture, in whatever way
   bool is_converted = false;    ///< another layer type, layout, or normalisation stands beside that
   bool is_from_planes = false;  ///< it converts NV12 or I420
+  /// The layer that turns RGB to BGR or back, in words; empty: none does.
+  std::string turn;
+  /// Layers behind the last one that was understood which may belong to these steps.
+  struct Later {
+    std::string layer;            ///< in words
+    std::vector<double> factors;  ///< it multiplies or divides by them
+    std::vector<double> terms;    ///< it adds or subtracts them
+    bool turns = false;           ///< it may turn the channels
+  };
+  std::vector<Later> later;
+  std::string stop;  ///< the layer that was not understood, in words; empty: the network begins
 };
 
 /// Reads the layers behind this Parameter up to the first one of another kind, or one with several
-/// followers.
+/// followers; then looks for others nearby. `mean` and `scale` are in the order of the channels
+/// behind a turn.
 OwnSteps own_steps(const Document& document, const Weights& weights, pugi::xml_node parameter);
 
 enum class SameStep { kNone, kSame, kReversed };

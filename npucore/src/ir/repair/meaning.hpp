@@ -9,8 +9,7 @@
 
 #include "ir/graph/document.hpp"
 #include "ir/graph/weights.hpp"
-
-#include "whole_numbers.hpp"
+#include "ir/graph/whole_numbers.hpp"
 
 namespace npu::ir {
 
