@@ -163,6 +163,7 @@ set(NPUVISION_SOURCES
   npuvision/decode/anchors.cpp
   npuvision/decode/answer.cpp
   npuvision/decode/boxes.cpp
+  npuvision/decode/cells.cpp
   npuvision/decode/choose_decoder.cpp
   npuvision/decode/contract.cpp
   npuvision/decode/detectors/centerface.cpp

@@ -70,7 +70,9 @@ inline constexpr auto kFields = std::make_tuple(
     Field{"mean", &ModelCard::mean, -CardLimits::kGreyLevels, CardLimits::kGreyLevels},
     Field{"scale", &ModelCard::scale, CardLimits::kSmallScale, CardLimits::kGreyLevels},
     Field{"input_width", &ModelCard::input_width, 1.0, double{CardLimits::kPixels}},
-    Field{"input_height", &ModelCard::input_height, 1.0, double{CardLimits::kPixels}});
+    Field{"input_height", &ModelCard::input_height, 1.0, double{CardLimits::kPixels}},
+    Field{"inner_width", &ModelCard::inner_width, 1.0, double{CardLimits::kPixels}},
+    Field{"inner_height", &ModelCard::inner_height, 1.0, double{CardLimits::kPixels}});
 // clang-format on
 
 template <typename Visit>

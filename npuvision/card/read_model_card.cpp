@@ -1,4 +1,7 @@
 // Reads everything that is known about a model from all the files that describe it.
+#include <algorithm>
+#include <cstdio>
+
 #include <npucore/error.hpp>
 #include <npucore/model.hpp>
 #include <npuvision/labels.hpp>
@@ -14,6 +17,20 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostYamlBytes = std::size_t{1} << 20;
 constexpr std::size_t kMostJsonBytes = std::size_t{8} << 20;
+
+/// Reads the size that Model::read() has found in the graph.
+ModelCard from_graph(const std::map<std::string, std::string>& model_info) {
+  const auto found = model_info.find(npu::kInnerSizeKey);
+  ModelCard card;
+  unsigned width = 0, height = 0;
+  if (found != model_info.end() &&
+      std::sscanf(found->second.c_str(), "%5ux%5u", &width, &height) == 2 && width > 0 &&
+      height > 0 && std::max(width, height) <= CardLimits::kPixels) {
+    card.inner_width = width;
+    card.inner_height = height;
+  }
+  return signed_by("in the graph", std::move(card));
+}
 
 /// Reads a file beside the model; nullopt where there is none. Links must not lead out of the
 /// folder: their target would be taken for the model's file.
@@ -108,6 +125,7 @@ ModelCard read_model_card(const fs::path& model,
   const fs::path folder = model.has_parent_path() ? model.parent_path() : fs::path(".");
   ModelCard card = from_model_info_file(model);
   const auto add = [&card](const ModelCard& weaker) { card = merged(card, weaker); };
+  add(from_graph(model_info));
   add(from_card_in(model_info, model.string()));
   const ModelCard metadata = from_file(folder, "metadata.yaml", kMostYamlBytes, card_of_metadata);
   add(metadata);

@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 #include <vector>
 
 #include <npucore/error.hpp>
 
+#include "cells.hpp"
 #include "contract.hpp"
 #include "families.hpp"
 #include "values.hpp"
@@ -126,6 +128,34 @@ std::string text_of(const std::vector<Refusal>& refusals) {
                     "describe itself");
 }
 
+/// Decodes outputs that are in pixels of the picture to which the graph scales its input.
+class InnerDecoder final : public Decoder {
+ public:
+  InnerDecoder(std::unique_ptr<Decoder> decoder, InputSize input, InputSize inner)
+      : decoder_(std::move(decoder)),
+        inner_(inner),
+        scale_x_(static_cast<double>(inner.width) / input.width),
+        scale_y_(static_cast<double>(inner.height) / input.height) {}
+
+  Family family() const override { return decoder_->family(); }
+  std::vector<std::string> usual_labels() const override { return decoder_->usual_labels(); }
+  void decode(std::span<const TensorView> outputs, const npu::FrameGeometry& geometry,
+              FrameSize frame, const DecodeOptions& options, Answer* answer) override {
+    const npu::FrameGeometry inner{.model_width = inner_.width,
+                                   .model_height = inner_.height,
+                                   .offset_x = geometry.offset_x * scale_x_,
+                                   .offset_y = geometry.offset_y * scale_y_,
+                                   .scale_x = geometry.scale_x / scale_x_,
+                                   .scale_y = geometry.scale_y / scale_y_};
+    decoder_->decode(outputs, inner, frame, options, answer);
+  }
+
+ private:
+  const std::unique_ptr<Decoder> decoder_;
+  const InputSize inner_;
+  const double scale_x_, scale_y_;
+};
+
 }  // namespace
 
 Decoder::~Decoder() = default;
@@ -184,7 +214,36 @@ const Contract& fitting_contract(const Found& found) {
 std::unique_ptr<Decoder> make_decoder(const ModelCard& card, std::span<const TensorView> outputs,
                                       InputSize input) {
   const Found found{card, outputs, input};
-  return fitting_contract(found).make(found);
+  const InputSize inner = inner_size(found);
+  if (have_cells(outputs, input) || !have_cells(outputs, inner)) {
+    return fitting_contract(found).make(found);
+  }
+  const Found scaled{card, outputs, inner};
+  return std::make_unique<InnerDecoder>(fitting_contract(scaled).make(scaled), input, inner);
+}
+
+std::string doubt_about_pixels(const ModelCard& card, std::span<const TensorView> outputs,
+                               InputSize input) {
+  constexpr std::array kInPixels{Family::kYolo,    Family::kYoloEndToEnd, Family::kYoloObjectness,
+                                 Family::kYoloX,   Family::kYoloNas,      Family::kTorchvision,
+                                 Family::kMaskRcnn};
+  const InputSize inner = inner_size({card, outputs, input});
+  if (inner.width == 0 || have_cells(outputs, input)) return "";
+  try {
+    const Family family = make_decoder(card, outputs, input)->family();
+    if (std::find(kInPixels.begin(), kInPixels.end(), family) == kInPixels.end()) return "";
+  } catch (const Error&) {
+    return "";  // whoever decodes will be told
+  }
+  const auto words = [](InputSize size) {
+    return std::to_string(size.width) + "x" + std::to_string(size.height);
+  };
+  const bool are_inner = have_cells(outputs, inner);
+  return "the graph scales its picture from " + words(input) + " to " + words(inner) +
+         " first; boxes are taken as pixels of " +
+         (are_inner ? words(inner) + ", as they are as many as its cells"
+                    : words(input) + ", though nothing shows which ones they are") +
+         ": if objects are too large or lie in a corner, make the model without that step";
 }
 
 }  // namespace npu::vision

@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <array>
 
+#include "../cells.hpp"
+
 namespace npu::vision {
 namespace {
 
 std::string number(std::size_t value) {
   return std::to_string(value);
-}
-
-std::size_t cells_of_step(InputSize input, std::size_t step) {
-  return ((input.width + step - 1) / step) * ((input.height + step - 1) / step);
 }
 
 bool is_boxes(const TensorView& tensor) {
@@ -131,6 +129,20 @@ std::string settle_raw_values(const Found& found, YoloHead* head) {
   return "";
 }
 
+std::string sized(InputSize size) {
+  return number(size.width) + "x" + number(size.height) + " (" + number(grid_cells(size)) +
+         " cells)";
+}
+
+// Where the graph scales its picture first, boxes are pixels of what has as many cells.
+std::string doubt_about_pixels(const Found& found, std::size_t boxes) {
+  const InputSize inner = inner_size(found);
+  if (inner.width == 0 || may_be_cells(boxes, found.input)) return "";
+  return "has " + number(boxes) + " boxes, which are not those of the model's input, " +
+         sized(found.input) + ", nor those of the picture to which its graph scales that first, " +
+         sized(inner) + ": their pixels may be of either; make the model without that step";
+}
+
 YoloReading read_raw_way(const Found& found, YoloHead head, bool channels_first) {
   const TensorView& tensor = found.outputs[head.output];
   head.channels_first = channels_first;
@@ -147,6 +159,9 @@ YoloReading read_raw_way(const Found& found, YoloHead head, bool channels_first)
   const bool is_sure = said || are_grid_cells(head.boxes, found.input) ||
                        (channels_first && !found.card.labels.empty() && !is_any_number) ||
                        (is_named(found, Family::kYolo) && head.boxes > head.values);
+  if (refusal.empty()) {
+    refusal = doubt_about_pixels(found, head.boxes);
+  }
   if (refusal.empty() && !is_sure) {
     refusal = "has " + number(head.boxes) +
               " boxes, which are not those of the model's input: set model-family, and "
@@ -337,17 +352,6 @@ YoloReading read_host_head(const Found& found) {
     return columns.refusal.empty() ? columns : rows;
   }
   return columns.head.boxes > rows.head.boxes ? columns : rows;
-}
-
-std::size_t grid_cells(InputSize input) {
-  return cells_of_step(input, 8) + cells_of_step(input, 16) + cells_of_step(input, 32);
-}
-
-bool are_grid_cells(std::size_t boxes, InputSize input, std::size_t anchors_per_cell) {
-  const std::size_t usual = grid_cells(input);
-  const std::array sums{usual, usual + cells_of_step(input, 64), usual + cells_of_step(input, 4)};
-  return usual > 0 && std::any_of(sums.begin(), sums.end(),
-                                  [&](std::size_t sum) { return boxes == sum * anchors_per_cell; });
 }
 
 }  // namespace npu::vision

@@ -50,10 +50,4 @@ YoloReading read_objectness_head(const Found& found, Family family);
 /// with the first four as end to end.
 YoloReading read_host_head(const Found& found);
 
-/// Number of cells in grids with steps of 8, 16 and 32 pixels; 0 where the input is not known.
-std::size_t grid_cells(InputSize input);
-/// Whether `boxes` is the number of a detector with so many anchors a cell, on the grids above,
-/// perhaps with one more of 64 or 4 pixels.
-bool are_grid_cells(std::size_t boxes, InputSize input, std::size_t anchors_per_cell = 1);
-
 }  // namespace npu::vision

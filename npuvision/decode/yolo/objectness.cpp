@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "../cells.hpp"
 #include "../families.hpp"
 
 #include "head_decoder.hpp"

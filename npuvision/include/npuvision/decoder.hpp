@@ -61,6 +61,11 @@ NPU_API InputSize picture_size(std::span<const npu::Port> inputs);
 NPU_API std::unique_ptr<Decoder> make_decoder(const ModelCard& card,
                                               std::span<const TensorView> outputs, InputSize input);
 
+/// A sentence where the graph scales its picture first (ModelCard::inner_width) and boxes in pixels
+/// are not shown to be those of the input; else empty.
+NPU_API std::string doubt_about_pixels(const ModelCard& card, std::span<const TensorView> outputs,
+                                       InputSize input);
+
 /// A decoder for some of a model's outputs.
 struct ChosenDecoder {
   std::unique_ptr<Decoder> decoder;

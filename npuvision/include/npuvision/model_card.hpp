@@ -100,6 +100,10 @@ struct NPU_API ModelCard {
   std::optional<npu::ChannelOrder> channels;
   std::vector<float> mean, scale;  ///< (x - mean) / scale, x in grey levels 0..255
   std::optional<std::uint32_t> input_width, input_height;
+  /// The size to which the graph scales its picture before anything else, which may be
+  /// pre-processing or the network's own step. Decoders take it where the boxes are the cells of it
+  /// and not of the input.
+  std::optional<std::uint32_t> inner_width, inner_height;
 
   std::string architecture;  ///< the authors' name for the model
   std::string unknown;       ///< task or head that the files name and this version does not know
@@ -116,6 +120,9 @@ struct NPU_API ModelCard {
 inline constexpr const char* kCardKey = "npu_card";
 /// Key in a blob's model_info for the picture that its graph scales to itself, as "640x360".
 inline constexpr const char* kPictureSizeKey = "npu_picture_size";
+/// Key in a blob's model_info for the order of the channels that its graph takes, where that is
+/// "BGR".
+inline constexpr const char* kChannelsKey = "npu_channels";
 
 /// Reads the card from all sources; the first that sets a field wins: the model's .modelinfo,
 /// metadata.yaml, the IR's `model_info` (Model::model_info()), config.json,

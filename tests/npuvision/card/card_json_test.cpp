@@ -43,6 +43,8 @@ ModelCard full_card() {
   card.scale = {58.395F, 57.12F, 57.375F};
   card.input_width = 640;
   card.input_height = 65536;
+  card.inner_width = 256;
+  card.inner_height = 128;
   card.architecture = "YOLO11n-pose";
   card.origins = {{"labels", "metadata.yaml"}, {"task", "m.modelinfo"}};
   return card;

@@ -988,6 +988,14 @@ TEST_F(CardOrder, SignsWhatACardDoesNot) {
   EXPECT_EQ(read({{"npu_card", R"({"task":"pose"})"}}).origins.at("task"), "npu_card");
 }
 
+TEST_F(CardOrder, HasTheSizeToWhichTheGraphScales) {
+  const ModelCard card = read({{"npu_inner_size", "256x128"}});
+  EXPECT_EQ(card.inner_width, 256U);
+  EXPECT_EQ(card.inner_height, 128U);
+  EXPECT_EQ(card.origins.at("inner_width"), "in the graph");
+  EXPECT_FALSE(read({{"npu_inner_size", "256"}}).inner_width);
+}
+
 // It goes with each frame, and is copied often.
 TEST_F(CardOrder, NamesAnArchitectureInAFewWords) {
   const std::string name(std::size_t{1} << 20, 'x');

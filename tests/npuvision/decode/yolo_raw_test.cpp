@@ -42,6 +42,65 @@ Answer decode(const std::vector<Box>& boxes, const DecodeOptions& options = {},
   return decoded(detector(boxes.at(0).scores.size()), tensor_of(boxes), options, frame);
 }
 
+/// Boxes for `count` cells of a graph that scales its picture of 512x512 to 256x256 first: the
+/// first of them is an object.
+Answer decode_scaled(std::size_t count, const ModelCard& card) {
+  std::vector<Box> boxes(count, {0, 0, 1, 1, {0}});
+  boxes[0] = {100, 50, 40, 20, {0.9F}};
+  const Frame frame{{.model_width = 512, .model_height = 512, .offset_x = 64}, {384, 512}};
+  return decoded(card, tensor_of(boxes), {}, frame, {512, 512});
+}
+
+ModelCard scaled_detector() {
+  ModelCard card = detector(1);
+  card.inner_width = card.inner_height = 256;
+  return card;
+}
+
+// On grids of 8, 16 and 32 pixels, or of 8 and 16.
+TEST(YoloRaw, BoxesThatAreCellsOfAScaledPictureAreInItsPixels) {
+  for (const std::size_t cells : {1344U, 1280U}) {
+    const Answer found = decode_scaled(cells, scaled_detector());
+    ASSERT_EQ(found.objects.size(), 1U);
+    expect_box(found.objects[0], 96, 80, 176, 120);
+  }
+}
+
+TEST(YoloRaw, ANetworkThatScalesInsideAnswersInPixelsOfItsInput) {
+  const Answer found = decode_scaled(5376, scaled_detector());
+  ASSERT_EQ(found.objects.size(), 1U);
+  expect_box(found.objects[0], 16, 40, 56, 60);
+}
+
+TEST(YoloRaw, BoxesOfNeitherPictureAreRefusedWithBothSizes) {
+  const std::string told = refusal_of([] { decode_scaled(1000, scaled_detector()); });
+  EXPECT_TRUE(has(told, "has 1000 boxes")) << told;
+  EXPECT_TRUE(has(told, "512x512 (5376 cells)")) << told;
+  EXPECT_TRUE(has(told, "256x256 (1344 cells)")) << told;
+  EXPECT_EQ(decode_scaled(1000, detector(1)).objects.size(), 1U) << "without such a step";
+}
+
+TEST(YoloRaw, DoubtsAboutPixelsAreTold) {
+  const auto doubt = [](std::size_t boxes, const ModelCard& card) {
+    const TestTensor tensor = tensor_of(std::vector<Box>(boxes, {0, 0, 1, 1, {0}}));
+    const std::vector<TensorView> views{tensor.view_without_data()};
+    return doubt_about_pixels(card, views, {512, 512});
+  };
+  EXPECT_TRUE(has(doubt(1344, scaled_detector()), "are taken as pixels of 256x256, as they are"));
+  EXPECT_TRUE(doubt(5376, scaled_detector()).empty());
+  EXPECT_TRUE(doubt(1344, detector(1)).empty());
+}
+
+TEST(YoloRaw, EndToEndBoxesOfAScaledPictureAreDoubted) {
+  ModelCard card = card_of(Task::kDetect, 1);
+  card.end_to_end = true;
+  card.inner_width = card.inner_height = 256;
+  const TestTensor tensor{"output0", ElementType::kF32, {1, 300, 6}, std::vector<double>(1800), 0};
+  const std::vector<TensorView> views{tensor.view_without_data()};
+  EXPECT_TRUE(has(doubt_about_pixels(card, views, {512, 512}),
+                  "are taken as pixels of 512x512, though nothing shows which ones they are"));
+}
+
 TEST(YoloRaw, TurnsCentreAndSizeIntoEdges) {
   const Answer found = decode({{100, 50, 40, 20, {0.1F, 0.9F}}});
   ASSERT_EQ(found.objects.size(), 1U);
