@@ -262,6 +262,7 @@ set(GSTNPU_SOURCES
   gst/graphs/graph.cpp
   gst/graphs/ir_source.cpp
   gst/graphs/model_instance.cpp
+  gst/graphs/own_scaling.cpp
   gst/graphs/settings.cpp
   gst/graphs/tensor_ids.cpp
   gst/graphs/tensor_stream.cpp

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 #include <npucore/error.hpp>
@@ -7,6 +6,7 @@
 
 #include "compile_command.hpp"
 #include "graph_source.hpp"
+#include "own_scaling.hpp"
 #include "tensor_ids.hpp"
 
 namespace gstnpu {
@@ -121,6 +121,17 @@ npu::FrameInput derive_frame_input(const std::vector<npu::Port>& inputs, const s
 
 namespace {
 
+/// Frames of a blob whose graph takes BGR, as npu-compile notes.
+void note_channels(const std::map<std::string, std::string>& model_info, npu::FrameInput* frame) {
+  const auto noted = model_info.find(npu::vision::kChannelsKey);
+  const npu::FrameLayout& layout = frame->preprocess.frame;
+  if (layout.format != npu::PixelFormat::kRGB || noted == model_info.end()) return;
+  if (noted->second == npu::to_string(npu::ChannelOrder::kBGR)) {
+    frame->preprocess.frame =
+        npu::FrameLayout::tight(npu::PixelFormat::kBGR, layout.width, layout.height);
+  }
+}
+
 /// Boxes of a graph that scales its picture are in pixels of what it scales to, which npu-compile
 /// notes.
 void note_own_scaling(const std::map<std::string, std::string>& model_info,
@@ -134,28 +145,16 @@ void note_own_scaling(const std::map<std::string, std::string>& model_info,
       width == 0 || height == 0) {
     return;
   }
-  npu::Preprocess scaling{npu::FrameLayout::tight(npu::PixelFormat::kRGB, geometry->model_width,
-                                                  geometry->model_height)};
-  // The Model API puts a letterbox into the graph, too.
-  if (!said("embedded_processing").empty()) {
-    scaling.resize = card.resize.value_or(npu::ResizeMode::kStretch);
-  }
-  *geometry = npu::geometry_of(scaling, width, height);
+  *geometry =
+      own_scaling(model_info, card, geometry->model_width, geometry->model_height, {width, height});
 }
 
-/// A warning where the graph gives its picture another shape than its authors did.
 std::vector<std::string> warnings_of(const npu::FrameInput& frame,
                                      const npu::vision::ModelCard& card) {
-  const npu::FrameGeometry& geometry = frame.geometry;
-  const bool is_stretched = std::abs(geometry.scale_x - geometry.scale_y) > 0.01 * geometry.scale_x;
-  if (!is_stretched || card.resize != npu::ResizeMode::kLetterbox) return {};
   const npu::FrameLayout& layout = frame.preprocess.frame;
-  return {"the graph stretches frames of " + std::to_string(layout.width) + "x" +
-          std::to_string(layout.height) + " to " + std::to_string(geometry.model_width) + "x" +
-          std::to_string(geometry.model_height) +
-          ", but the model's card says that it was trained with borders (letterbox), so objects "
-          "may be missed: compile the model without its own scaling, by npu-compile --frame "
-          "FORMAT:WIDTHxHEIGHT"};
+  return stretch_warnings(frame.geometry, layout.width, layout.height, card.resize,
+                          "compile the model without its own scaling, by npu-compile --frame "
+                          "FORMAT:WIDTHxHEIGHT");
 }
 
 }  // namespace
@@ -169,11 +168,16 @@ std::unique_ptr<GraphSource> open_blob(const npu::Device& device, const Settings
       npu::vision::read_model_card(settings.model, model.model_info());
   if (!model.frame_input()) {
     note_own_scaling(model.model_info(), card, &frame.geometry);
+    note_channels(model.model_info(), &frame);
   }
   const npu::vision::TensorGroup ids =
       ids_of(settings.model, card, model.outputs(),
              {frame.geometry.model_width, frame.geometry.model_height});
   std::vector<std::string> warnings = warnings_of(frame, card);
+  const npu::vision::InputSize size{frame.geometry.model_width, frame.geometry.model_height};
+  if (std::string doubt = pixel_doubt_of(card, model.outputs(), size); !doubt.empty()) {
+    warnings.push_back(std::move(doubt));
+  }
   return std::make_unique<BlobSource>(std::make_shared<Graph>(std::move(model), std::move(frame),
                                                               settings.model, card.to_json(), ids),
                                       ids, std::move(warnings));

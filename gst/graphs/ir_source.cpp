@@ -3,6 +3,7 @@
 #include <cmath>
 #include <exception>
 #include <list>
+#include <map>
 #include <mutex>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "frames/frame_description.hpp"
 
 #include "graph_source.hpp"
+#include "own_scaling.hpp"
 #include "tensor_ids.hpp"
 
 namespace gstnpu {
@@ -147,6 +149,7 @@ struct Described {
   npu::vision::ModelCard card;
   std::string advice;  ///< added to errors of a shape that is not the model's own
   std::vector<std::string> repairs;
+  std::vector<std::string> warnings;
 };
 
 void repair(Described& described) {
@@ -176,22 +179,61 @@ bool is_one_picture(const npu::Shape& shape) {
   return !shape.empty() && shape.front() == 1;
 }
 
+using Doubts = std::map<std::string, std::string>;
+
+/// One sentence for each step that the graph may do itself, unless a property decides on it.
+std::vector<std::string> warnings_of(const Doubts& doubts, bool has_channels, bool has_numbers) {
+  std::vector<std::string> warnings;
+  for (const auto& [step, doubt] : doubts) {
+    if (step == "channels" ? has_channels : has_numbers) continue;
+    const char* const property = step == "channels" ? "channel-order (rgb or bgr)"
+                                 : step == "scale"  ? "scale (1 where the graph does it)"
+                                                    : "mean (0 where the graph does it)";
+    warnings.push_back(doubt + ": if answers are wrong, set " + property);
+  }
+  return warnings;
+}
+
 /// Tells what the graph does itself, in place of what the card says.
-void note_own_steps(Described& described) {
+void note_own_steps(Described& described, const Settings& settings) {
   if (OpenSizes(described.model).any()) return;  // its picture has no size yet
   npu::Preprocess preprocess = described.model.default_preprocess({});
   npu::vision::apply(described.card, &preprocess);
+  Doubts doubts;
   with_advice(described.advice, [&] {
-    for (std::string& sentence : described.model.leave_out_own_steps(&preprocess)) {
+    for (std::string& sentence : described.model.leave_out_own_steps(&preprocess, &doubts)) {
       described.repairs.push_back(std::move(sentence));
     }
   });
+  described.warnings = warnings_of(doubts, settings.channels.has_value(),
+                                   !settings.mean.empty() || !settings.scale.empty());
+}
+
+/// Tells that the graph gives its picture another shape than its authors did, and where nothing
+/// shows of which picture boxes are pixels.
+void note_own_scaling(Described& described, const Settings& settings) {
+  const npu::Model& model = described.model;
+  const npu::vision::InputSize size = size_of(model.inputs().front().shape);
+  if (size.width == 0 || size.height == 0) return;
+  const auto add = [&](std::string warning) { described.warnings.push_back(std::move(warning)); };
+  if (const auto own = model.own_picture_size()) {
+    const npu::FrameGeometry geometry =
+        own_scaling(model.model_info(), described.card, size.width, size.height, *own);
+    const auto wanted = settings.resize ? settings.resize : described.card.resize;
+    for (auto& warning : stretch_warnings(geometry, size.width, size.height, wanted,
+                                          "save the model without its own scaling, which "
+                                          "npuinfer adds as its card says")) {
+      add(std::move(warning));
+    }
+  } else if (auto doubt = pixel_doubt_of(described.card, model.outputs(), size); !doubt.empty()) {
+    add(std::move(doubt));
+  }
 }
 
 Described read_model(const Settings& settings) {
   npu::Model model = npu::Model::read(settings.model);
   npu::vision::ModelCard card = npu::vision::read_model_card(model.path(), model.model_info());
-  Described described{std::move(model), std::move(card), "", {}};
+  Described described{std::move(model), std::move(card), "", {}, {}};
   const WantedShape wanted = wanted_shape(described, settings);
   // First with the inner shapes that reshaping removes: they show more to repair.
   if (settings.repair && is_one_picture(wanted.shape)) {
@@ -204,7 +246,8 @@ Described read_model(const Settings& settings) {
   if (settings.repair) {
     repair(described);
   }
-  note_own_steps(described);
+  note_own_steps(described, settings);
+  note_own_scaling(described, settings);
   return described;
 }
 
@@ -247,6 +290,7 @@ class IrSource final : public GraphSource {
         file_(described.model.path()),
         options_(device, settings),
         repairs_(std::move(described.repairs)),
+        warnings_(std::move(described.warnings)),
         model_(std::move(described.model)),
         card_(std::move(described.card)),
         card_text_(card_.to_json()),
@@ -267,7 +311,11 @@ class IrSource final : public GraphSource {
   std::optional<npu::FrameLayout> fixed_layout() const override { return std::nullopt; }
   std::string command_for(const npu::FrameLayout&) const override { return {}; }
   const TensorGroup& tensor_group() const override { return group_; }
-  std::vector<std::string> warnings() const override { return model_.warnings(); }
+  std::vector<std::string> warnings() const override {
+    std::vector<std::string> warnings = model_.warnings();
+    warnings.insert(warnings.end(), warnings_.begin(), warnings_.end());
+    return warnings;
+  }
   std::vector<std::string> repairs() const override { return repairs_; }
   std::uint64_t compile_ns() const override { return compile_ns_; }
 
@@ -483,10 +531,19 @@ class IrSource final : public GraphSource {
            (one_for_all_strides_ ? ", any strides" : "");
   }
 
-  npu::Preprocess preprocess_for(const npu::Model& model, const npu::FrameLayout& layout) const {
+  /// Adds to `told`, unless null, what the graph does itself, or may do.
+  npu::Preprocess preprocess_for(const npu::Model& model, const npu::FrameLayout& layout,
+                                 std::vector<std::string>* told = nullptr) const {
     npu::Preprocess preprocess = model.default_preprocess(layout);
     npu::vision::apply(card_, &preprocess);
-    model.leave_out_own_steps(&preprocess);
+    Doubts doubts;
+    std::vector<std::string> done = model.leave_out_own_steps(&preprocess, &doubts);
+    if (told) {
+      const bool has_numbers = !options_.mean.empty() || !options_.scale.empty();
+      const auto more = warnings_of(doubts, options_.channels.has_value(), has_numbers);
+      done.insert(done.end(), more.begin(), more.end());
+      told->insert(told->end(), done.begin(), done.end());
+    }
     if (options_.resize) {
       preprocess.resize = *options_.resize;
     }
@@ -540,7 +597,8 @@ class IrSource final : public GraphSource {
       }
       with_advice(advice, [&] { model.check_supported(); });
     }
-    npu::Preprocess preprocess = preprocess_for(model, layout);
+    npu::Preprocess preprocess =
+        preprocess_for(model, layout, open_sizes_.any() ? &repairs : nullptr);
     if (open_sizes_.any() && rounds_sizes_ && !options_.resize && !card_.resize) {
       preprocess.resize = npu::ResizeMode::kLetterbox;  // a border, and each pixel as it is
     }
@@ -593,7 +651,7 @@ class IrSource final : public GraphSource {
   const npu::Device device_;
   const std::string file_;
   const IrOptions options_;
-  const std::vector<std::string> repairs_;
+  const std::vector<std::string> repairs_, warnings_;
   const npu::Model model_;
   const npu::vision::ModelCard card_;
   const std::string card_text_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <npucore/error.hpp>
+#include <npuvision/decoder.hpp>
 
 namespace gstnpu {
 namespace {
@@ -50,6 +51,13 @@ npu::vision::TensorView view_of(const npu::Port& port, const GstNpuTensor& tenso
   return view;
 }
 
+std::vector<npu::vision::TensorView> views_of(const std::vector<npu::Port>& outputs) {
+  std::vector<npu::vision::TensorView> views;
+  views.reserve(outputs.size());
+  for (const npu::Port& port : outputs) views.push_back(view_of(port, describe_output(port)));
+  return views;
+}
+
 bool is_open(const GstNpuTensor& tensor) {
   return std::find(tensor.dims, tensor.dims + tensor.num_dims, 0U) != tensor.dims + tensor.num_dims;
 }
@@ -80,13 +88,16 @@ GstNpuTensor describe_output(const npu::Port& port) {
 npu::vision::TensorGroup ids_of(const std::string& file, const npu::vision::ModelCard& card,
                                 const std::vector<npu::Port>& outputs,
                                 npu::vision::InputSize input) {
-  std::vector<npu::vision::TensorView> views;
-  views.reserve(outputs.size());
-  for (const npu::Port& port : outputs) views.push_back(view_of(port, describe_output(port)));
+  const std::vector<npu::vision::TensorView> views = views_of(outputs);
   // The model's .modelinfo describes the outputs that it had before its end was cut off.
   if (!card.host_postprocess.empty()) return npu::vision::tensor_group_of(card, views, input);
   npu::vision::TensorGroup written = npu::vision::read_tensor_group(file, views);
   return written.id.empty() ? npu::vision::tensor_group_of(card, views, input) : written;
+}
+
+std::string pixel_doubt_of(const npu::vision::ModelCard& card,
+                           const std::vector<npu::Port>& outputs, npu::vision::InputSize input) {
+  return npu::vision::doubt_about_pixels(card, views_of(outputs), input);
 }
 
 void set_ids(const npu::vision::TensorGroup& ids, std::vector<GstNpuTensor>* outputs) {

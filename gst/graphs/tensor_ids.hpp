@@ -23,6 +23,10 @@ npu::vision::TensorGroup ids_of(const std::string& file, const npu::vision::Mode
                                 const std::vector<npu::Port>& outputs,
                                 npu::vision::InputSize input);
 
+/// npu::vision::doubt_about_pixels() for these outputs.
+std::string pixel_doubt_of(const npu::vision::ModelCard& card,
+                           const std::vector<npu::Port>& outputs, npu::vision::InputSize input);
+
 /// Sets the names of the outputs, which are in the model's order.
 void set_ids(const npu::vision::TensorGroup& ids, std::vector<GstNpuTensor>* outputs);
 

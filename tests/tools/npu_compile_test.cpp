@@ -277,6 +277,23 @@ TEST(NpuCompileTest, NamesAnOperatorThatTheCompilerDoesNotKnow) {
   EXPECT_EQ(names_in(dir.path()), (std::vector<std::string>{"m.bin", "m.xml"}));
 }
 
+// npuimport gives such a blob frames of BGR.
+TEST(NpuCompileTest, NotesThatAGraphTurnsItsChannels) {
+  const TempDir dir;
+  test::IrWriter ir;
+  const auto image = ir.parameter("image", "u8", {1, 8, 8, 3}, "[N,H,W,C]");
+  const std::int64_t numbers[] = {2, 1, 0, 3};
+  const std::string_view bytes(reinterpret_cast<const char*>(numbers), sizeof numbers);
+  const auto order = ir.constant("order", "i64", {3}, bytes.substr(0, 24));
+  const auto axis = ir.constant("axis", "i64", {1}, bytes.substr(24));
+  ir.result(ir.layer("Gather", {image, order, axis}, {.name = "turned", .opset = "opset8"}));
+  const auto blob = (dir.path() / "m.blob").string();
+  const auto result = run(ir.write(dir.path(), "m").string() + " --device software -o " + blob);
+  ASSERT_EQ(result.code, 0) << result.output;
+  const auto device = Device::open(DeviceKind::kSoftware);
+  EXPECT_EQ(CompiledModel::import(device, blob).model_info().at(vision::kChannelsKey), "BGR");
+}
+
 /// A chain of many layers, which takes a compiler a while.
 std::string long_model() {
   test::IrWriter ir;

@@ -175,6 +175,21 @@ TEST(NpuInfoModelTest, TellsWhichStepsTheGraphDoesItself) {
   EXPECT_TRUE(has(text("u8"), "255.0  (in the graph)"));
 }
 
+TEST(NpuInfoModelTest, TellsThatTheGraphTurnsItsChannels) {
+  const TempDir dir;
+  test::IrWriter ir;
+  const auto image = ir.parameter("image", "f32", {1, 3, 32, 32});
+  const std::int64_t numbers[] = {2, 1, 0, 1};
+  const std::string_view bytes(reinterpret_cast<const char*>(numbers), sizeof numbers);
+  const auto order = ir.constant("order", "i64", {3}, bytes.substr(0, 24));
+  const auto axis = ir.constant("axis", "i64", {1}, bytes.substr(24));
+  ir.result(ir.layer("Gather", {image, order, axis}, {.name = "turned", .opset = "opset8"}));
+  ir.rt_info("<model_info><reverse_input_channels value=\"YES\"/></model_info>");
+  const auto text = run(ir.write(dir.path(), "m").string()).output;
+  EXPECT_TRUE(has(text, "channels              BGR  (in the graph)")) << text;
+  EXPECT_TRUE(has(text, "warning layer 'turned' (Gather, id 3) turns the picture's channels"));
+}
+
 TEST(NpuInfoModelTest, NamesDoNotDriveTheTerminal) {
   const TempDir dir;
   const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <npucore/compiler.hpp>
+#include <npucore/error.hpp>
 
 #include "console.hpp"
 #include "frame_spec.hpp"
@@ -144,8 +145,16 @@ npu::Preprocess preprocess_from(const Arguments& arguments, const npu::Model& mo
   auto preprocess = model.default_preprocess(frame);
   npu::vision::apply(card, &preprocess);
   preprocess.input = arguments.input;
-  for (const auto& sentence : model.leave_out_own_steps(&preprocess)) {
+  std::map<std::string, std::string> doubts;
+  for (const auto& sentence : model.leave_out_own_steps(&preprocess, &doubts)) {
     print(arguments.model + ": " + sentence + '\n');
+  }
+  for (const auto& [step, doubt] : doubts) {
+    const bool is_decided = step == "channels"
+                                ? !arguments.channels.empty()
+                                : !arguments.mean.empty() || !arguments.scale.empty();
+    if (is_decided) continue;
+    print(arguments.model + ": warning: " + doubt + ": if answers are wrong, set --" + step + '\n');
   }
   if (!arguments.resize.empty()) {
     preprocess.resize = npu::resize_mode_from_string(arguments.resize);
@@ -189,6 +198,24 @@ void repair(npu::Model& model, const Arguments& arguments) {
   for (const auto& sentence : model.repair()) print(arguments.model + ": " + sentence + '\n');
 }
 
+/// Notes for npuimport what a graph that is compiled as it is does with its picture.
+void note_picture(npu::Model& model, const npu::vision::ModelCard& card) {
+  if (const auto size = model.own_picture_size()) {
+    model.set_model_info(npu::vision::kPictureSizeKey,
+                         std::to_string(size->first) + "x" + std::to_string(size->second));
+  }
+  try {
+    npu::Preprocess steps = model.default_preprocess({});
+    npu::vision::apply(card, &steps);
+    model.leave_out_own_steps(&steps);
+    if (steps.channels == npu::ChannelOrder::kBGR) {
+      model.set_model_info(npu::vision::kChannelsKey, npu::to_string(steps.channels));
+    }
+  } catch (const npu::Error&) {
+    return;  // it takes no picture, or planes of one
+  }
+}
+
 npu::Model model_from(const Arguments& arguments) {
   auto model = npu::Model::read(arguments.model, arguments.weights);
   // Repair first: the shapes inside, which a reshape drops, show more to repair.
@@ -204,9 +231,8 @@ npu::Model model_from(const Arguments& arguments) {
   }
   if (!arguments.frame.empty()) {
     model.add_preprocess(preprocess_from(arguments, model, card));
-  } else if (const auto size = model.own_picture_size()) {
-    model.set_model_info(npu::vision::kPictureSizeKey,
-                         std::to_string(size->first) + "x" + std::to_string(size->second));
+  } else {
+    note_picture(model, card);
   }
   return model;
 }

@@ -58,7 +58,9 @@ CardReport read_card(const npu::Model& model) {
     npu::Preprocess steps;
     npu::vision::apply(*report.card, &steps);
     const npu::Preprocess said = steps;
-    sized.leave_out_own_steps(&steps);
+    std::map<std::string, std::string> doubts;
+    sized.leave_out_own_steps(&steps, &doubts);
+    for (const auto& [step, doubt] : doubts) report.doubts += "  warning " + doubt + '\n';
     auto& origins = report.card->origins;
     if (steps.mean != said.mean) {
       origins["mean"] = "in the graph";
@@ -68,6 +70,7 @@ CardReport read_card(const npu::Model& model) {
     }
     if (steps.channels != said.channels) {
       origins["channels"] = "in the graph";
+      report.card->channels = steps.channels;
     }
   } catch (const npu::Error&) {
     // It takes no picture.
@@ -93,6 +96,6 @@ std::string to_text(const CardReport& report) {
     out << "  " << key << std::string(key.size() < 22 ? 22 - key.size() : 1, ' ') << words_of(value)
         << "  (" << origin->second << ")\n";
   }
-  out << report.picture;
+  out << report.picture << report.doubts;
   return out.str();
 }

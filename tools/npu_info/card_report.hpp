@@ -13,6 +13,7 @@ struct CardReport {
   std::optional<npu::vision::ModelCard> card;
   std::string error;
   std::string picture;  ///< a sentence where the graph scales its picture itself
+  std::string doubts;   ///< a line for each step that the graph may do itself
 };
 
 CardReport read_card(const std::filesystem::path& model,

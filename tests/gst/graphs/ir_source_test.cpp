@@ -9,6 +9,7 @@
 
 #include "graphs/graph.hpp"
 #include "graphs/graph_source.hpp"
+#include "support/expect.hpp"
 #include "support/software_npu.hpp"
 #include "support/temp_dir.hpp"
 #include "support/tiny_ir.hpp"
@@ -118,6 +119,68 @@ TEST_F(IrSourceTest, CompilesForEachLayoutWithoutStrides) {
     EXPECT_TRUE(graph->takes_any_strides() || graph->layout() == layouts[i]) << i;
     EXPECT_EQ(source_->find(layouts[i]), graph) << i;
   }
+}
+
+std::string bytes_of(const std::vector<std::int64_t>& numbers) {
+  return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(numbers[0])};
+}
+
+/// Opens a model with this model_info and these settings, and returns its warnings.
+std::vector<std::string> told_of(npu::test::IrWriter& ir, const npu::test::TempDir& dir,
+                                 const std::string& info, Settings settings = {}) {
+  ir.rt_info("<model_info>" + info + "</model_info>");
+  settings.model = ir.write(dir.path(), "model").string();
+  return open_ir(npu::Device::open(npu::DeviceKind::kSoftware), settings)->warnings();
+}
+
+/// Scales pictures of u8, 64x36, to 24x24 as OpenVINO's PrePostProcessor does.
+npu::test::IrWriter scaling_graph() {
+  npu::test::IrWriter ir;
+  const auto image = ir.parameter("image", "u8", {1, 36, 64, 3}, "[N,H,W,C]");
+  const auto real = ir.layer("Convert", {image},
+                             {.name = "real", .data = "destination_type=\"f32\"", .type = "f32"});
+  ir.result(ir.layer("Interpolate",
+                     {real, ir.constant("sizes", "i64", {2}, bytes_of({24, 24})),
+                      ir.constant("axes", "i64", {2}, bytes_of({1, 2}))},
+                     {.name = "scaled",
+                      .data = "mode=\"linear\" shape_calculation_mode=\"sizes\" "
+                              "coordinate_transformation_mode=\"half_pixel\" "
+                              "nearest_mode=\"round_prefer_floor\" antialias=\"false\" "
+                              "pads_begin=\"0\" pads_end=\"0\" cube_coeff=\"-0.75\"",
+                      .shape = npu::test::IrShape{1, 24, 24, 3},
+                      .opset = "opset11"}));
+  return ir;
+}
+
+TEST(IrSource, TellsThatTheGraphStretchesWhatShouldHaveBorders) {
+  const npu::test::TempDir dir;
+  auto ir = scaling_graph();
+  const std::string letterbox = "<resize_type value=\"fit_to_window_letterbox\"/>";
+  const auto told = told_of(ir, dir, letterbox);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_TRUE(has(told[0], "the graph stretches frames of 64x36 to 24x24, but the model's card"));
+  Settings stretched;
+  stretched.resize = npu::ResizeMode::kStretch;
+  EXPECT_TRUE(told_of(ir, dir, letterbox, stretched).empty()) << "the user has decided";
+  EXPECT_TRUE(told_of(ir, dir, "<resize_type value=\"standard\"/>").empty());
+}
+
+TEST(IrSource, TellsWhichPropertyDecidesOnTurnedChannels) {
+  const npu::test::TempDir dir;
+  npu::test::IrWriter ir;
+  const auto image = ir.parameter("image", "f32", {1, 3, 36, 64});
+  const auto order = ir.constant("order", "i64", {3}, bytes_of({2, 1, 0}));
+  const auto axis = ir.constant("axis", "i64", {1}, bytes_of({1}));
+  ir.result(ir.layer("Gather", {image, order, axis}, {.name = "turned", .opset = "opset8"}));
+  const std::string info = "<reverse_input_channels value=\"YES\"/>";
+  const auto told = told_of(ir, dir, info);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_TRUE(has(told[0],
+                  "layer 'turned' (Gather, id 3) turns the picture's channels, so they go "
+                  "in as BGR: if answers are wrong, set channel-order"));
+  Settings decided;
+  decided.channels = npu::ChannelOrder::kBGR;
+  EXPECT_TRUE(told_of(ir, dir, info, decided).empty());
 }
 
 }  // namespace
