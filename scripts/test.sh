@@ -14,6 +14,7 @@
 #   sanitizers  the tests again, built with AddressSanitizer and UBSan, in Debian trixie; without root, in this system
 #   tidy        clang-tidy finds nothing in the files that changed, as far as ten minutes go
 # With --minutes no stage begins after so many minutes: the rest is skipped. These run only by name:
+#   wheel       builds the Python package's wheel, installs it into a new environment and uses it
 #   samples     the tests that try a sample of their rows, with every row
 #   sid         sanitizers in Debian sid, and without them what sanitizers cannot see (needs root)
 #   tsan        threaded code under ThreadSanitizer
@@ -85,6 +86,8 @@ stage_setup() { scripts/setup.sh "$setup_for"; }
 
 stage_tests() { build_here && run_tests build --setup "$setup"; }
 
+stage_wheel() { case_of_its_own .venv/bin/python3 tests/python/wheel_test.py; }
+
 stage_samples() { build_here && NPU_TEST_SAMPLES=all run_tests build --suite npucore:samples; }
 
 stage_format() { case_of_its_own scripts/format.sh --check; }
@@ -138,7 +141,7 @@ stage_coverage() { case_of_its_own scripts/coverage.sh; }
 stage_soak() { case_of_its_own scripts/soak.sh "$hours"; }
 
 usage() {
-  sed -n '5,22s/^# \{0,1\}//p' "$0" >&2
+  sed -n '5,23s/^# \{0,1\}//p' "$0" >&2
   exit 2
 }
 
