@@ -87,10 +87,6 @@ std::vector<Producer> device_producers() {
              camera + "dmabuf device={vivid-1}" + drm_nv12),
       device("v4l2src, two file descriptors, DMA_DRM caps",
              camera + "dmabuf device={vivid-2}" + drm_nv12),
-      // The form that Intel's VA driver hands out linear.
-      device("v4l2src, I420, DMA_DRM caps",
-             camera + "dmabuf device={vivid-1} ! video/x-raw(memory:DMABuf),format=DMA_DRM,"
-                      "drm-format=YU12,width=640,height=360"),
       device("v4l2src io-mode=dmabuf-import", camera + "dmabuf-import device={vivid-1}" + nv12),
       device("v4l2slh264dec",
              "videotestsrc num-buffers=10 ! video/x-raw,format=I420,width=300,height=300 ! "
