@@ -3,6 +3,7 @@
 #include <npucore/error.hpp>
 #include <npuvision/decoder.hpp>
 
+#include "families.hpp"
 #include "values.hpp"
 
 namespace npu::vision {
@@ -19,9 +20,10 @@ ChosenDecoder only_decoder(const ModelCard& card, std::span<const TensorView> ou
   ChosenDecoder found;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     try {
-      ChosenDecoder one = decoder_of_one(card, outputs, i, input);
+      const Found one{card, outputs.subspan(i, 1), input, outputs};
+      auto decoder = fitting_contract(one).make(one);
       if (found.decoder) return {};
-      found = std::move(one);
+      found = {std::move(decoder), {i}};
     } catch (const Error&) {  // not this one
     }
   }

@@ -15,6 +15,11 @@ struct Found {
   const ModelCard& card;
   std::span<const TensorView> outputs;
   InputSize input;
+  std::span<const TensorView> model_outputs = {};  ///< all of the model's; empty: `outputs` are
+
+  std::span<const TensorView> all() const {
+    return model_outputs.empty() ? outputs : model_outputs;
+  }
 };
 
 /// Start of a refusal where the shapes have nothing in common with the family's.

@@ -48,6 +48,17 @@ inline std::string refusal_of(const ModelCard& card, const std::vector<Shaped>& 
   }
 }
 
+/// As refusal_of(), for a whole model and choose_decoder().
+inline std::string choice_of(const ModelCard& card, const std::vector<Shaped>& outputs,
+                             InputSize input) {
+  try {
+    const ChosenDecoder chosen = choose_decoder(card, views_of(outputs), input);
+    return std::string("[") + to_string(chosen.decoder->family()) + "]";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
 inline ModelCard card_of(Task task, std::size_t labels = 0, Family family = Family::kAuto) {
   ModelCard card;
   card.task = task;

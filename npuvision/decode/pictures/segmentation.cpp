@@ -3,6 +3,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <string>
+
+#include <npucore/error.hpp>
 
 #include "families.hpp"
 #include "values.hpp"
@@ -24,7 +27,76 @@ bool fits(const Found&, const TensorView& output) {
   return are_scores(output) || are_ids(output);
 }
 
+/// Whether it has a row for each of as many queries.
+bool has_queries(const TensorView& output, std::size_t queries) {
+  if (output.rank == 0 || output.rank > 3) return false;
+  const bool is_batch = output.rank > 1 && output.dims[0] == 1;
+  return output.dims.at(is_batch ? 1 : 0) == queries;
+}
+
+/// Whether its rows have room for a box, a class and as many mask coefficients.
+bool has_coefficients(const TensorView& output, std::size_t coefficients) {
+  constexpr std::size_t kBoxAndClass = 5;
+  return is_float(output) && has_shape(output, {1, 0, 0}) &&
+         std::min(output.dims[1], output.dims[2]) >= coefficients + kBoxAndClass;
+}
+
+/// The output to which these channels would belong as masks; null: none.
+const TensorView* owner_of_masks(const Found& found, const TensorView& map) {
+  const std::size_t channels = map.dims[1];
+  const bool is_labelled = found.card.labels.size() == channels;
+  for (const TensorView& other : found.all()) {
+    if (&other == &map) continue;
+    if (has_queries(other, channels) || (!is_labelled && has_coefficients(other, channels))) {
+      return &other;
+    }
+  }
+  return nullptr;
+}
+
+bool is_decoded(const ModelCard& card, const Found& found) {
+  try {
+    fitting_contract({card, found.all(), found.input});
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// The settings that decode the outputs as masks of objects, as far as there are any; they may also
+/// want other labels.
+std::string way_of_masks(const Found& found) {
+  ModelCard card = found.card;
+  for (int round = 0; round < 2; ++round, card.labels.clear()) {
+    card.family = Family::kMaskQueries;
+    card.task = Task::kSemantic;
+    if (is_decoded(card, found)) return "set model-family to mask-queries where they are, or ";
+    card.family = Family::kAuto;
+    card.task = Task::kSegment;
+    if (is_decoded(card, found)) return "set model-task to segment where they are, or ";
+  }
+  return "set ";
+}
+
+/// Refuses channels that could be queries' masks or prototypes, unless someone says what they are.
+std::string refusal_of_masks(const Found& found) {
+  const ModelCard& card = found.card;
+  if (card.task != Task::kSemantic || card.family != Family::kAuto || !card.output.empty()) {
+    return "";
+  }
+  for (const TensorView& map : found.all()) {
+    const TensorView* owner = are_scores(map) ? owner_of_masks(found, map) : nullptr;
+    if (owner == nullptr) continue;
+    const std::string name = '"' + std::string(map.name) + '"';
+    return "could have masks of objects in " + name + ", whose " + std::to_string(map.dims[1]) +
+           " channels fit to " + owner->describe() + ": " + way_of_masks(found) +
+           "tensor-name to " + name + " where each channel is a class";
+  }
+  return "";
+}
+
 std::string refusal(const Found& found) {
+  if (std::string masks = refusal_of_masks(found); !masks.empty()) return masks;
   const int only = only_output(found, fits);
   if (only < 0) return why_none(found, fits);
   if (found.card.task != Task::kSemantic && found.card.family != Family::kSegmentation) {

@@ -45,6 +45,17 @@ TEST(TensorDecAnswers, OfTextThatCouldLieTwoWaysAreReadAsTheUserSays) {
   EXPECT_EQ(read("channels-first"), Labels{"ba"});
 }
 
+TEST(TensorDecAnswers, OfMasksAreNoClasses) {
+  const std::vector<HandMadeTensor> outputs{of_shape("logits", {1, 8, 5}),
+                                            of_shape("pred_masks", {1, 8, 16, 16})};
+  expect_part(error_of("nputensordec model-task=semantic", frame_of(outputs, "{}")),
+              "set model-family to mask-queries where they are, or tensor-name to \"pred_masks\"");
+  for (const char* cure : {"model-family=mask-queries", "tensor-name=pred_masks"}) {
+    const std::string launch = std::string("nputensordec model-task=semantic ") + cure;
+    EXPECT_TRUE(decoded(frame_of(outputs, "{}"), launch)) << cure;
+  }
+}
+
 TEST(TensorDecAnswers, OfLinesOfTextAreCalledText) {
   constexpr gsize kSide = 64;
   std::vector<float> map(kSide * kSide);

@@ -105,6 +105,76 @@ INSTANTIATE_TEST_SUITE_P(
             "Family", card_of(Task::kUnknown, 0, Family::kDepth), {{"o", {1, 64, 64}}}, "[depth]"}),
     by_name);
 
+class Semantic : public testing::TestWithParam<RefusalRow> {};
+
+// choose_decoder() also tries each output alone.
+TEST_P(Semantic, TakesNoMasksOfObjectsForClasses) {
+  const RefusalRow& row = GetParam();
+  EXPECT_TRUE(has(choice_of(row.card, row.outputs, row.input), row.says));
+}
+
+const std::vector<Shaped> kQueries{{"logits", {1, 8, 5}}, {"pred_masks", {1, 8, 16, 16}}};
+const std::vector<Shaped> kRfDetr{
+    {"dets", {1, 8, 4}}, {"labels", {1, 8, 5}}, {"masks", {1, 8, 64, 64}}};
+const std::vector<Shaped> kYoloSeg{{"output0", {1, 39, 84}}, {"output1", {1, 32, 16, 16}}};
+const std::vector<Shaped> kSam{{"iou", {1, 3}}, {"masks", {1, 3, 64, 64}}};
+const std::vector<Shaped> kTokens{{"hidden", {1, 64, 96}}, {"map", {1, 21, 16, 16}}};
+
+ModelCard of_tensor(const char* name) {
+  ModelCard card = card_of(Task::kSemantic);
+  card.output = name;
+  return card;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Semantic,
+    testing::Values(
+        RefusalRow{"Queries",
+                   card_of(Task::kSemantic),
+                   kQueries,
+                   "set model-family to mask-queries where they are, or tensor-name to "
+                   "\"pred_masks\" where each channel is a class",
+                   {64, 64}},
+        RefusalRow{"AsManyClassesAsQueries",
+                   card_of(Task::kSemantic),
+                   {{"logits", {1, 8, 8}}, {"pred_masks", {1, 8, 16, 16}}},
+                   "set model-family to mask-queries",
+                   {64, 64}},
+        RefusalRow{"QueriesAsTold",
+                   card_of(Task::kSemantic, 0, Family::kMaskQueries),
+                   kQueries,
+                   "[mask-queries]",
+                   {64, 64}},
+        RefusalRow{"RfDetr",
+                   card_of(Task::kSemantic),
+                   kRfDetr,
+                   "set model-task to segment where they are, or tensor-name to \"masks\"",
+                   {64, 64}},
+        RefusalRow{"RfDetrAsTold", card_of(Task::kSegment), kRfDetr, "[detr]", {64, 64}},
+        RefusalRow{"Prototypes",
+                   card_of(Task::kSemantic),
+                   kYoloSeg,
+                   "set model-task to segment where they are, or tensor-name to \"output1\"",
+                   {64, 64}},
+        RefusalRow{"PrototypesAsTold", card_of(Task::kSegment), kYoloSeg, "[yolo]", {64, 64}},
+        RefusalRow{"SegmentAnything",
+                   card_of(Task::kSemantic, 3),
+                   kSam,
+                   "fit to \"iou\" f32 [1,3]: set tensor-name to \"masks\"",
+                   {64, 64}},
+        RefusalRow{"ChannelsAsTold", of_tensor("masks"), kSam, "[segmentation]", {64, 64}},
+        RefusalRow{"LabelledBesideTokens",
+                   card_of(Task::kSemantic, 21),
+                   kTokens,
+                   "[segmentation]",
+                   {64, 64}},
+        RefusalRow{"BesideScores",
+                   card_of(Task::kSemantic),
+                   {{"scores", {1, 5}}, {"map", {1, 21, 16, 16}}},
+                   "[segmentation]",
+                   {64, 64}}),
+    by_name);
+
 Answer decoded(const ModelCard& card, const TestTensor& tensor) {
   const TensorView view = tensor.view();
   Answer answer;
