@@ -143,6 +143,7 @@ void AnchorsDecoder::decode(std::span<const TensorView> outputs, const npu::Fram
   check_memory(outputs[scores_index_], scores_made_for_);
   read_all(outputs[boxes_index_], &boxes_values_);
   read_all(outputs[scores_index_], &scores_);
+  undo_sigmoid(scores_);
   collect(options.confidence_threshold);
   answer->key_points_per_object = (number_of_values_ - 4) / 2;
   while (!faces_.empty() && answer->objects.size() < options.max_objects) {

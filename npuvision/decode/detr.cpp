@@ -194,6 +194,11 @@ void DetrDecoder::decode(std::span<const TensorView> outputs, const npu::FrameGe
   check_memory(outputs[logits_index_], logits_made_for_);
   check_memory(outputs[boxes_index_], boxes_made_for_);
   read_all(outputs[logits_index_], &logits_);
+  if (has_softmax_) {
+    undo_softmax(logits_, logits_made_for_.dims[2]);
+  } else {
+    undo_sigmoid(logits_);
+  }
   read_all(outputs[boxes_index_], &box_values_);
   if (masks_index_) {
     checked_output(outputs, *masks_index_, masks_made_for_);
@@ -244,6 +249,7 @@ void DetrDecoder::read_planes(const TensorView& masks) {
       read(masks, element(masks, {0, query, y}), masks.strides_bytes[3], to.first(columns));
     }
   }
+  undo_sigmoid(planes_);
 }
 
 void DetrDecoder::add_sigmoids(const npu::FrameGeometry& geometry, float threshold) {

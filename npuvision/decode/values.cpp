@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <type_traits>
 
 #include "scalar.hpp"
@@ -28,6 +29,12 @@ std::size_t count_of(const TensorView& tensor) {
   std::size_t count = 1;
   for (std::size_t i = 0; i < tensor.rank; ++i) count *= tensor.dims.at(i);
   return count;
+}
+
+// A softmax or sigmoid in f16 rounds.
+bool is_no_share(float value) {
+  constexpr float kRounding = 1e-3F;
+  return value < -kRounding || value > 1 + kRounding;
 }
 
 // Range of the map between the letterbox borders, in values.
@@ -137,6 +144,34 @@ float sigmoid(float logit) {
 
 float logit(float probability) {
   return std::log(probability / (1 - probability));
+}
+
+bool are_shares(std::span<const float> values) {
+  constexpr std::size_t kFewest = 32;
+  return values.size() >= kFewest && std::none_of(values.begin(), values.end(), is_no_share);
+}
+
+void to_logits(std::span<float> shares) {
+  constexpr float kLeast = 1e-30F, kMost = 0.99999994F;  // the highest float below 1
+  for (float& value : shares) value = logit(std::clamp(value, kLeast, kMost));
+}
+
+void undo_sigmoid(std::span<float> values) {
+  if (are_shares(values)) {
+    to_logits(values);
+  }
+}
+
+void undo_softmax(std::span<float> values, std::size_t columns) {
+  constexpr std::size_t kFewestRows = 3;
+  constexpr float kRounding = 1e-2F, kLeast = 1e-30F;
+  if (values.size() < kFewestRows * columns) return;
+  for (auto left = values; !left.empty(); left = left.subspan(columns)) {
+    const auto row = left.first(columns);
+    const float sum = std::accumulate(row.begin(), row.end(), 0.0F);
+    if (std::abs(sum - 1) > kRounding || std::any_of(row.begin(), row.end(), is_no_share)) return;
+  }
+  for (float& value : values) value = std::log(std::max(value, kLeast));
 }
 
 std::optional<std::size_t> named_output(std::span<const TensorView> outputs,

@@ -38,6 +38,17 @@ float sigmoid(float logit);
 /// The logit with this sigmoid; quickly excludes values far below a threshold.
 float logit(float probability);
 
+/// Whether all values lie within 0..1, as those of a sigmoid; values that are not numbers tell
+/// nothing. False for fewer than 32 values, which could be logits that lie there by chance.
+bool are_shares(std::span<const float> values);
+/// Replaces shares by their logits.
+void to_logits(std::span<float> shares);
+/// The same, where the values are shares: the graph ends in the sigmoid that the family leaves out.
+void undo_sigmoid(std::span<float> values);
+/// The same for rows of `columns` shares with the sum 1, as a softmax makes them; for three rows or
+/// more.
+void undo_softmax(std::span<float> values, std::size_t columns);
+
 /// The output of that name.
 std::optional<std::size_t> named_output(std::span<const TensorView> outputs, std::string_view name);
 /// Whether the card names this output, or none.

@@ -169,9 +169,15 @@ void TorchvisionDecoder::decode(std::span<const TensorView> outputs,
 void TorchvisionDecoder::read(std::span<const TensorView> outputs) {
   read_all(checked_output(outputs, parts_.boxes, made_for_[parts_.boxes]), &codes_);
   read_all(checked_output(outputs, parts_.logits, made_for_[parts_.logits]), &logits_);
+  if (coding_.has_background) {
+    undo_softmax(logits_, classes_);
+  } else {
+    undo_sigmoid(logits_);
+  }
   if (!parts_.centerness) return;
   read_all(checked_output(outputs, *parts_.centerness, made_for_[*parts_.centerness]),
            &centerness_);
+  undo_sigmoid(centerness_);
 }
 
 void TorchvisionDecoder::collect(float threshold) {

@@ -102,6 +102,7 @@ class MaskQueriesDecoder : public Decoder {
   std::span<const float> shares_of(std::size_t query) const;
   bool read_shares(const TensorView& classes);
   void read_plane(const TensorView& masks, std::size_t query);
+  bool are_mask_shares(const TensorView& masks);
 
   void give_map(const TensorView& masks, const Window& window, Answer* answer);
   bool sum_row(const TensorView& masks, const Window& window, std::size_t y);
@@ -119,6 +120,7 @@ class MaskQueriesDecoder : public Decoder {
   LogitPlane scored_size_;                 // to which masks are scaled for their mean
   std::vector<PlaneStep> scored_columns_;  // of each of its columns
   bool gives_map_;
+  bool has_mask_shares_ = false;  // of this frame: probabilities instead of logits
 
   std::vector<float> shares_;          // of each column, query after query
   std::vector<float> plane_;           // a query's mask
@@ -160,6 +162,7 @@ void MaskQueriesDecoder::decode(std::span<const TensorView> outputs,
   const TensorView& classes = checked_output(outputs, classes_index_, classes_made_for_);
   const TensorView& masks = checked_output(outputs, masks_index_, masks_made_for_);
   if (!read_shares(classes)) return leave_undefined(answer);
+  has_mask_shares_ = are_mask_shares(masks);
   if (gives_map_) {
     return give_map(masks, window_of(geometry, frame, plane_size_.width, plane_size_.height),
                     answer);
@@ -176,6 +179,7 @@ std::span<const float> MaskQueriesDecoder::shares_of(std::size_t query) const {
 /// Makes a softmax of each query's classes. False where a logit is not finite.
 bool MaskQueriesDecoder::read_shares(const TensorView& classes) {
   read_all(classes, &shares_);
+  undo_softmax(shares_, columns_);
   if (!are_finite(shares_)) return false;
   for (auto left = std::span(shares_); !left.empty(); left = left.subspan(columns_)) {
     const auto row = left.first(columns_);
@@ -193,6 +197,19 @@ void MaskQueriesDecoder::read_plane(const TensorView& masks, std::size_t query) 
     read(masks, element(masks, {0, query, y}), masks.strides_bytes[3],
          std::span(plane_).subspan(y * plane_size_.width, plane_size_.width));
   }
+  if (has_mask_shares_) {
+    to_logits(plane_);
+  }
+}
+
+/// Stops at the first query's logits.
+bool MaskQueriesDecoder::are_mask_shares(const TensorView& masks) {
+  has_mask_shares_ = false;
+  for (std::size_t query = 0; query < queries_; ++query) {
+    read_plane(masks, query);
+    if (!are_shares(plane_)) return false;
+  }
+  return true;
 }
 
 // ---- A class for each place
@@ -224,6 +241,9 @@ bool MaskQueriesDecoder::sum_row(const TensorView& masks, const Window& window, 
   for (std::size_t query = 0; query < queries_; ++query) {
     read(masks, element(masks, {0, query, y, window.left}), masks.strides_bytes[3], row_);
     if (!are_finite(row_)) return false;
+    if (has_mask_shares_) {
+      to_logits(row_);
+    }
     for (float& value : row_) value = sigmoid(value);
     float* sum = sums_.data();
     for (const float share : shares_of(query)) {
