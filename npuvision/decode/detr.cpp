@@ -128,7 +128,9 @@ std::string refusal(const Found& found) {
   if (std::string masks = refusal_of_masks(found, parts); !masks.empty()) return masks;
   if (by_name(found).logits < 0) {
     if (found.card.family != Family::kDetr) {
-      return "could as well have scores and edges in pixels: set model-family to detr";
+      if (has_torchvision_anchors(found)) return kOtherTensors;
+      return "could as well have scores and edges in pixels: set model-family to detr where boxes "
+             "are centre and size from 0 to 1, and classes are logits";
     }
   }
   const std::size_t classes = classes_of(found, parts), labels = found.card.labels.size();

@@ -35,6 +35,9 @@ extern const Contract kTorchvisionContract;
 extern const Contract kCenterFaceContract;
 extern const Contract kMaskQueriesContract;
 
+/// Whether shapes and number of anchors are those of a detector of torchvision, with any names.
+bool has_torchvision_anchors(const Found& found);
+
 /// The only one that fits. Throws Error(kInvalidArgument) where none does, or more than one.
 const Contract& fitting_contract(const Found& found);
 

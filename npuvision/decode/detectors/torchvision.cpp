@@ -19,15 +19,16 @@ namespace {
 /// How a form's scores and boxes are coded.
 struct Coding {
   TorchvisionForm form;
+  const char* name;
   bool has_background;     ///< a softmax with class 0 for none; else a sigmoid for each class
   double place, size;      ///< weights of the box coder
   std::size_t candidates;  ///< most of a class, or else of a level
 };
 
-constexpr Coding kCodings[] = {{TorchvisionForm::kSsd, true, 10, 5, 400},
-                               {TorchvisionForm::kSsdLite, true, 10, 5, 300},
-                               {TorchvisionForm::kRetinaNet, false, 1, 1, 1000},
-                               {TorchvisionForm::kFcos, false, 1, 1, 1000}};
+constexpr Coding kCodings[] = {{TorchvisionForm::kSsd, "SSD300", true, 10, 5, 400},
+                               {TorchvisionForm::kSsdLite, "SSDlite", true, 10, 5, 300},
+                               {TorchvisionForm::kRetinaNet, "RetinaNet", false, 1, 1, 1000},
+                               {TorchvisionForm::kFcos, "FCOS", false, 1, 1, 1000}};
 
 /// Indices of outputs; `centerness` is FCOS' alone.
 struct Parts {
@@ -87,19 +88,30 @@ const Coding* coding_of(const Found& found, const Parts& parts) {
   return nullptr;
 }
 
-std::string refusal(const Found& found) {
-  const auto parts = parts_of(found);
-  if (!parts) return kOtherTensors;
-  if (coding_of(found, *parts) == nullptr) {
-    return "has " + std::to_string(found.outputs[parts->boxes].dims[1]) +
-           " anchors, which none of SSD300, SSDlite, RetinaNet and FCOS has for an input of " +
-           std::to_string(found.input.width) + "x" + std::to_string(found.input.height);
-  }
-  const std::size_t classes = found.outputs[parts->logits].dims[2];
+std::string refusal_of_labels(const Found& found, const Parts& parts) {
+  const std::size_t classes = found.outputs[parts.logits].dims[2];
   const std::size_t labels = found.card.labels.size();
   if (labels == 0 || labels == classes) return "";
   return "has " + std::to_string(classes) + " classes, but there are " + std::to_string(labels) +
          " labels: give one for each, also for those that are not used and for the background";
+}
+
+std::string refusal(const Found& found) {
+  const auto parts = parts_of(found), shaped = parts ? parts : shaped_parts(found.outputs);
+  if (!shaped) return kOtherTensors;
+  const Coding* coding = coding_of(found, *shaped);
+  if (!parts && coding == nullptr) return kOtherTensors;
+  const std::string anchors = std::to_string(found.outputs[shaped->boxes].dims[1]) + " anchors, ",
+                    input = " for an input of " + std::to_string(found.input.width) + "x" +
+                            std::to_string(found.input.height);
+  if (coding == nullptr) {
+    return "has " + anchors + "which none of SSD300, SSDlite, RetinaNet and FCOS has" + input;
+  }
+  std::string labels = refusal_of_labels(found, *shaped);
+  if (parts) return labels;
+  return "has " + anchors + "as " + coding->name + " has" + input +
+         ", but other names: set model-family to torchvision" +
+         (labels.empty() ? "" : "; it " + labels);
 }
 
 struct Scored {
@@ -281,6 +293,11 @@ std::unique_ptr<Decoder> make(const Found& found) {
 constexpr std::array kTasks{Task::kDetect};
 
 }  // namespace
+
+bool has_torchvision_anchors(const Found& found) {
+  const auto parts = shaped_parts(found.outputs);
+  return parts && coding_of(found, *parts) != nullptr;
+}
 
 const Contract kTorchvisionContract{
     Family::kTorchvision, kTasks,

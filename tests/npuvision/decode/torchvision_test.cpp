@@ -69,7 +69,18 @@ INSTANTIATE_TEST_SUITE_P(
         RefusalRow{"FourClasses", by_hand(4), outputs_of(3234, 4), "[torchvision]", kLite},
         RefusalRow{"ByHand", by_hand(), unnamed(91), "[torchvision]", kLite},
         RefusalRow{"ByHandFourClasses", by_hand(), unnamed(4), "has other tensors", kLite},
-        RefusalRow{"NoNames", card_of(Task::kDetect), unnamed(91), "of no family", kLite},
+        RefusalRow{"NoNames", card_of(Task::kDetect), unnamed(91),
+                   "has 3234 anchors, as SSDlite has for an input of 320x320, but other names: set "
+                   "model-family to torchvision;",
+                   kLite},
+        RefusalRow{"NoNamesOtherLabels", card_of(Task::kDetect, 90), unnamed(91),
+                   "set model-family to torchvision; it has 91 classes, but there are 90 labels",
+                   kLite},
+        RefusalRow{"NoNamesFcos",
+                   card_of(Task::kDetect),
+                   {{"a", {1, 86, 4}}, {"b", {1, 86, 3}}, {"c", {1, 86, 1}}},
+                   "has 86 anchors, as FCOS has",
+                   {64, 64}},
         RefusalRow{"OtherInput",
                    by_hand(),
                    outputs_of(3234, 91),
@@ -83,6 +94,14 @@ INSTANTIATE_TEST_SUITE_P(
         RefusalRow{"NoCenterness", by_hand(), outputs_of(2134, 91), "has 2134 anchors", kLite},
         RefusalRow{"OtherTask", card_of(Task::kSegment), outputs_of(3234, 91), "no family", kLite}),
     by_name);
+
+// The boxes of a detection transformer look the same.
+TEST(TorchvisionRefusals, WithoutNamesAdviseNoOtherFamily) {
+  const std::string refusal =
+      refusal_of(card_of(Task::kDetect, 3), {{"a", {1, 774, 4}}, {"b", {1, 774, 3}}}, {64, 64});
+  EXPECT_TRUE(has(refusal, "as RetinaNet has"));
+  EXPECT_EQ(refusal.find("detr"), std::string::npos) << refusal;
+}
 
 }  // namespace
 }  // namespace npu::vision
