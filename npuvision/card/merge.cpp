@@ -25,6 +25,9 @@ ModelCard without_what_contradicts(ModelCard card, const ModelCard& stronger) {
     card.level_parents.clear();
     card.raw_scores.reset();
   }
+  if (is_said(stronger.labels)) {
+    card.characters.clear();  // a text reader's labels are its characters
+  }
   if (is_said(stronger.resize)) {
     card.crop_share.reset();
   }

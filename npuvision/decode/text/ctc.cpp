@@ -3,7 +3,9 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "families.hpp"
@@ -12,8 +14,10 @@
 namespace npu::vision {
 namespace {
 
-// PaddleOCR's own word for the class between characters, or between two equal ones.
-constexpr const char* kBlank = "blank";
+// Words for the class between characters, or between two equal ones: PaddleOCR's, EasyOCR's,
+// Hugging Face's tokenizers'.
+constexpr std::array<std::string_view, 3> kBlanks{"blank", "[blank]", "<blank>"};
+constexpr std::string_view kDash = "-";  // LPRNet's, at the end of its list
 
 /// Axes of a line's tensor; the third has the size 1.
 struct Layout {
@@ -22,22 +26,35 @@ struct Layout {
 // PaddleOCR's, recurrent networks', LPRNet's.
 constexpr Layout kLayouts[] = {{1, 2}, {0, 2}, {2, 1}};
 
-bool has_blank(const ModelCard& card) {
-  return std::find(card.characters.begin(), card.characters.end(), kBlank) != card.characters.end();
+/// The dictionary, else the labels of a model that is said to read text.
+const std::vector<std::string>& characters_of(const ModelCard& card) {
+  const bool reads = card.task == Task::kReadText || card.family == Family::kCtc;
+  return card.characters.empty() && reads ? card.labels : card.characters;
 }
 
-/// The dictionary may tell where it is; else it comes first.
-std::size_t blank_of(const ModelCard& card) {
-  const auto found = std::find(card.characters.begin(), card.characters.end(), kBlank);
-  return found == card.characters.end() ? 0
-                                        : static_cast<std::size_t>(found - card.characters.begin());
+std::optional<std::size_t> word_for_blank(const std::vector<std::string>& characters) {
+  const auto found =
+      std::find_first_of(characters.begin(), characters.end(), kBlanks.begin(), kBlanks.end());
+  if (found == characters.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - characters.begin());
+}
+
+/// The blank among as many entries as classes: a word for it, else a dash at one end.
+std::optional<std::size_t> own_blank(const std::vector<std::string>& characters) {
+  if (const auto word = word_for_blank(characters)) return word;
+  if (characters.empty()) return std::nullopt;
+  const bool is_first = characters.front() == kDash, is_last = characters.back() == kDash;
+  if (is_first == is_last) return std::nullopt;
+  return is_first ? 0 : characters.size() - 1;
 }
 
 // PaddleOCR's readers may add a space after the last character of their dictionary.
 bool has_characters(std::size_t classes, const ModelCard& card) {
-  const std::size_t characters = card.characters.size();
-  if (has_blank(card)) return classes == characters;
-  return characters > 0 && (classes == characters + 1 || classes == characters + 2);
+  const auto& characters = characters_of(card);
+  const std::size_t count = characters.size();
+  if (classes == count) return own_blank(characters).has_value();
+  if (word_for_blank(characters)) return false;
+  return count > 0 && (classes == count + 1 || classes == count + 2);
 }
 
 bool lies(const TensorView& line, const Layout& layout, const ModelCard& card) {
@@ -71,12 +88,17 @@ bool fits(const Found& found, const TensorView& output) {
 
 std::string refusal(const Found& found) {
   if (only_output(found, is_line) == -1) return kOtherTensors;
-  if (found.card.characters.empty()) return "comes without the characters that it reads";
+  const std::string count = std::to_string(characters_of(found.card).size());
+  if (count == "0") {
+    return "comes without the characters that it reads: set labels to them, separated by commas, "
+           "or labels-file to a file with one a line, in the model's order";
+  }
   const int only = only_output(found, fits);
   if (only == -2) return why_none(found, fits);
   if (only < 0) {
-    return "has none for the " + std::to_string(found.card.characters.size()) +
-           " characters of the model's dictionary";
+    return "has none for the " + count +
+           " characters of the model's dictionary: give all in the model's order, without the "
+           "blank where that is class 0, else with an entry blank for it";
   }
   const std::size_t ways =
       layouts_of(found.outputs[static_cast<std::size_t>(only)], found.card).size();
@@ -85,13 +107,20 @@ std::string refusal(const Found& found) {
                      "channels-first where each character has a row, else to boxes-first";
 }
 
-/// The text of each class.
+/// The text of each class. Where labels are read, a space becomes an empty one.
 std::vector<std::string> texts_of(const ModelCard& card, std::size_t classes) {
-  std::vector<std::string> texts = card.characters;
-  if (has_blank(card)) return texts;
-  texts.insert(texts.begin(), kBlank);
+  std::vector<std::string> texts = characters_of(card);
+  std::replace(texts.begin(), texts.end(), std::string(), std::string(" "));
+  if (texts.size() == classes) return texts;
+  texts.insert(texts.begin(), std::string(kBlanks.front()));
   texts.resize(classes, " ");
   return texts;
+}
+
+/// The dictionary may tell where it is; else it comes first.
+std::size_t blank_of(const ModelCard& card, std::size_t classes) {
+  const auto& characters = characters_of(card);
+  return characters.size() == classes ? own_blank(characters).value_or(0) : 0;
 }
 
 class CtcDecoder : public Decoder {
@@ -101,7 +130,7 @@ class CtcDecoder : public Decoder {
         made_for_(found.outputs[index_]),
         layout_(layouts_of(made_for_, found.card).front()),
         texts_(texts_of(found.card, made_for_.dims.at(layout_.character))),
-        blank_(blank_of(found.card)),
+        blank_(blank_of(found.card, texts_.size())),
         has_shares_(found.card.raw_scores.value_or(false)),
         has_logits_(!found.card.raw_scores.value_or(true)) {}
 

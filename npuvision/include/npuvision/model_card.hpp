@@ -82,8 +82,8 @@ struct NPU_API ModelCard {
   std::vector<std::string> key_point_names;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> skeleton;  ///< pairs of key points
 
-  /// A text reader's, by class. One that is "blank" stands between characters; where none is, that
-  /// is class 0 and left out.
+  /// A text reader's, by class; empty: its labels. One that is "blank" (or "[blank]", "<blank>", or
+  /// "-" at an end) stands between characters; where none is, that is class 0 and left out.
   std::vector<std::string> characters;
 
   std::optional<float> image_threshold, normalization_scale;  ///< for anomalies

@@ -45,6 +45,16 @@ TEST(TensorDecAnswers, OfTextThatCouldLieTwoWaysAreReadAsTheUserSays) {
   EXPECT_EQ(read("channels-first"), Labels{"ba"});
 }
 
+TEST(TensorDecAnswers, OfTextHaveTheUsersLabelsForCharacters) {
+  const HandMadeTensor line{"line", {1, 4, 3}, {9, 0, 0, 0, 9, 0, 0, 0, 9, 9, 0, 0}};
+  const auto read = [&](const std::string& labels, const char* card) {
+    return frame_classes_of(decoded(frame_of({line}, card), "nputensordec " + labels).get());
+  };
+  EXPECT_EQ(read("model-task=read-text labels=a,b", "{}"), Labels{"ab"});
+  EXPECT_EQ(read("labels=[blank],x,y", R"({"task":"read-text","characters":["a","b"]})"),
+            Labels{"xy"});
+}
+
 TEST(TensorDecAnswers, OfMasksAreNoClasses) {
   const std::vector<HandMadeTensor> outputs{of_shape("logits", {1, 8, 5}),
                                             of_shape("pred_masks", {1, 8, 16, 16})};

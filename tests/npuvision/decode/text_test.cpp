@@ -40,7 +40,7 @@ INSTANTIATE_TEST_SUITE_P(
         RefusalRow{"NoDictionary",
                    card_of(Task::kReadText),
                    {{"o", {1, 40, 97}}},
-                   "comes without the characters that it reads"},
+                   "comes without the characters that it reads: set labels to them"},
         RefusalRow{"OtherDictionary",
                    with_characters({"a", "b"}),
                    {{"o", {1, 40, 97}}},
@@ -49,6 +49,14 @@ INSTANTIATE_TEST_SUITE_P(
                    with_characters({"a", "b"}),
                    {{"o", {1, 4, 3}}},
                    "could be either way round: set model-family to ctc, and tensor-layout"},
+        RefusalRow{"DashInTheMiddle",
+                   with_characters({"a", "-", "b"}),
+                   {{"o", {40, 1, 3}}},
+                   "without the blank where that is class 0, else with an entry blank for it"},
+        RefusalRow{"DashAtBothEnds",
+                   with_characters({"-", "a", "-"}),
+                   {{"o", {40, 1, 3}}},
+                   "has none for the 3 characters"},
         RefusalRow{"BlankOfItsOwnAndOneMore",
                    with_characters({"a", "blank"}),
                    {{"o", {1, 40, 3}}},
@@ -141,6 +149,41 @@ TEST(ReadText, HasItsBlankWhereTheDictionaryHasIt) {
   const std::vector<double> values{0.8, 0.1, 0.1, 0.1, 0.1, 0.8, 0.8, 0.1, 0.1, 0.1, 0.8, 0.1};
   EXPECT_EQ(read_line(with_characters({"a", "b", "blank"}), {4, 1, 3}, values).text, "aab");
   EXPECT_EQ(read_line(with_characters({"blank", "a", "b"}), {4, 1, 3}, values).text, "ba");
+}
+
+ModelCard with_labels(std::vector<std::string> labels) {
+  ModelCard card = card_of(Task::kReadText);
+  card.labels = std::move(labels);
+  return card;
+}
+
+// A blank, "a", a blank, "c": in the model's order the blank is class 0, or the last.
+TEST(ReadText, TakesLabelsForItsCharacters) {
+  const std::vector<double> first{9, 0, 0, 0, 0, 9, 0, 0, 9, 0, 0, 0, 0, 0, 0, 9};
+  const std::vector<double> last{0, 0, 0, 9, 9, 0, 0, 0, 0, 0, 0, 9, 0, 0, 9, 0};
+  EXPECT_EQ(read_line(with_labels({"a", "b", "c"}), {4, 1, 4}, first).text, "ac");
+  for (const char* blank : {"blank", "[blank]", "<blank>", "-"}) {
+    SCOPED_TRACE(blank);
+    EXPECT_EQ(read_line(with_labels({blank, "a", "b", "c"}), {4, 1, 4}, first).text, "ac");
+    EXPECT_EQ(read_line(with_labels({"a", "b", "c", blank}), {4, 1, 4}, last).text, "ac");
+    EXPECT_EQ(read_line(with_characters({"a", "b", "c", blank}), {4, 1, 4}, last).text, "ac");
+  }
+  // An empty line of a file is a space, and a dash among as many characters is one.
+  EXPECT_EQ(read_line(with_labels({"", "b", "-"}), {4, 1, 4}, first).text, " -");
+}
+
+TEST(ReadText, TakesNoLabelsOfAnotherTask) {
+  ModelCard card = card_of(Task::kUnknown, 3);
+  EXPECT_FALSE(has(refusal_of(card, {{"o", {40, 1, 4}}}), "[ctc]"));
+  card.family = Family::kCtc;
+  EXPECT_TRUE(has(refusal_of(card, {{"o", {40, 1, 4}}}), "[ctc]"));
+}
+
+TEST(ReadText, TakesTheUsersLabelsBeforeTheModelsDictionary) {
+  ModelCard user;
+  user.labels = {"x", "y"};
+  const ModelCard card = merged(user, with_characters({"a", "b"}));
+  EXPECT_EQ(read_line(card, {4, 1, 3}, {0, 9, 0, 9, 0, 0, 0, 0, 9, 9, 0, 0}).text, "xy");
 }
 
 TEST(SmallestRectangle, IsThatOfTheLongerSide) {
