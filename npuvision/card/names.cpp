@@ -52,7 +52,8 @@ constexpr Name<Family> kFamilies[] = {{Family::kAuto, "auto"},
                                       {Family::kTorchvision, "torchvision"},
                                       {Family::kCenterFace, "centerface"},
                                       {Family::kLandmarks, "landmarks"},
-                                      {Family::kMaskQueries, "mask-queries"}};
+                                      {Family::kMaskQueries, "mask-queries"},
+                                      {Family::kTfliteDetection, "tflite-detection"}};
 
 template <typename Value, std::size_t count>
 std::vector<Value> values_of(const Name<Value> (&names)[count]) {

@@ -31,6 +31,7 @@ extern const Contract kYoloV7HeadsContract;
 extern const Contract kYoloNasContract;
 extern const Contract kMaskRcnnContract;
 extern const Contract kTfDetectionContract;
+extern const Contract kTfliteDetectionContract;
 extern const Contract kTorchvisionContract;
 extern const Contract kCenterFaceContract;
 extern const Contract kMaskQueriesContract;

@@ -30,6 +30,7 @@ std::span<const Contract* const> contracts() {
       &kMaskRcnnContract,
       &kSsdContract,
       &kTfDetectionContract,
+      &kTfliteDetectionContract,
       &kTorchvisionContract,
       &kCenterFaceContract,
       &kDetrContract,

@@ -6,7 +6,10 @@
 #include <cctype>
 #include <cmath>
 #include <optional>
+#include <string>
 #include <string_view>
+
+#include <npucore/error.hpp>
 
 #include "../boxes.hpp"
 #include "../families.hpp"
@@ -20,22 +23,29 @@ struct Parts {
   std::size_t boxes = 0, classes = 0, scores = 0;
   std::optional<std::size_t> count;
   bool are_named = true;
+  bool counts_from_zero = false;  ///< by their names
 };
 
 struct Names {
   std::string_view boxes, classes, scores, count;
+  bool counts_from_zero;
 };
 
 constexpr const char* kGroup = "ssd-mobilenet-v1-variant-1-out";
 constexpr Names kNames[] = {
-    {"detection_boxes", "detection_classes", "detection_scores", "num_detections"},
+    {"detection_boxes", "detection_classes", "detection_scores", "num_detections", false},
     {"ssd-mobilenet-v1-variant-1-out-boxes", "ssd-mobilenet-v1-variant-1-out-classes",
-     "ssd-mobilenet-v1-variant-1-out-scores", "generic-variant-1-out-count"}};
+     "ssd-mobilenet-v1-variant-1-out-scores", "generic-variant-1-out-count", false},
+    {"TFLite_Detection_PostProcess", "TFLite_Detection_PostProcess:1",
+     "TFLite_Detection_PostProcess:2", "TFLite_Detection_PostProcess:3", true},
+    {"StatefulPartitionedCall:3", "StatefulPartitionedCall:2", "StatefulPartitionedCall:1",
+     "StatefulPartitionedCall:0", true}};
 
 // TensorFlow numbers the outputs of an operation: "detection_boxes:0".
 std::optional<std::size_t> place_of(std::span<const TensorView> outputs, std::string_view name) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     std::string_view other = outputs[i].name;
+    if (other == name) return i;
     if (other.ends_with(":0")) {
       other.remove_suffix(2);
     }
@@ -64,7 +74,7 @@ std::optional<Parts> named_parts(std::span<const TensorView> outputs) {
     const std::size_t length = outputs[*boxes].dims[1];
     if (!is_list(outputs[*classes], length) || !is_list(outputs[*scores], length)) continue;
     if (!is_float(outputs[*scores]) || (count && !is_number(outputs[*count]))) continue;
-    return Parts{*boxes, *classes, *scores, count};
+    return Parts{*boxes, *classes, *scores, count, true, names.counts_from_zero};
   }
   return std::nullopt;
 }
@@ -99,14 +109,19 @@ std::optional<Parts> shaped_parts(std::span<const TensorView> outputs) {
   return only;
 }
 
-std::optional<Parts> parts_of(const Found& found) {
+/// `family` is that of the API, or of TensorFlow Lite.
+std::optional<Parts> parts_of(const Found& found, Family family) {
   const auto named = named_parts(found.outputs);
-  if (named || found.card.family != Family::kTfDetection) return named;
-  return shaped_parts(found.outputs);
+  const bool is_told = found.card.family == family;
+  if (named && (is_told || named->counts_from_zero == (family == Family::kTfliteDetection))) {
+    return named;
+  }
+  return is_told ? shaped_parts(found.outputs) : std::nullopt;
 }
 
+template <Family family>
 std::string refusal(const Found& found) {
-  return parts_of(found) ? "" : kOtherTensors;
+  return parts_of(found, family) ? "" : kOtherTensors;
 }
 
 /// Label maps of the API count from one. Lists for other tools begin with a name for 0.
@@ -127,13 +142,14 @@ bool has_fractions(std::span<const float> values) {
 
 class TfDetectionDecoder : public Decoder {
  public:
-  explicit TfDetectionDecoder(const Found& found)
-      : parts_(parts_of(found).value()),
+  TfDetectionDecoder(const Found& found, Family family)
+      : family_(family),
+        parts_(parts_of(found, family).value()),
         made_for_(found.outputs.begin(), found.outputs.end()),
         labels_(found.card.labels.size()),
-        first_class_(labels_ > 0 && !names_background(found.card.labels) ? 1 : 0) {}
+        first_class_(first_class(found.card.labels)) {}
 
-  Family family() const override { return Family::kTfDetection; }
+  Family family() const override { return family_; }
   void decode(std::span<const TensorView> outputs, const npu::FrameGeometry& geometry,
               FrameSize frame, const DecodeOptions& options, Answer* answer) override;
 
@@ -143,11 +159,14 @@ class TfDetectionDecoder : public Decoder {
     read_all(checked_output(outputs, part, made_for_[part]), to);
   }
   std::size_t read_count(std::span<const TensorView> outputs);
+  int first_class(const std::vector<std::string>& labels) const;
+  std::uint32_t label_of(float model_class) const;
 
+  Family family_;
   Parts parts_;
   std::vector<TensorView> made_for_;
   std::size_t labels_;
-  float first_class_;  // of the model, for the first label
+  int first_class_;  // the model's number of what the first label names
   std::vector<float> boxes_values_, classes_, scores_, count_;
   Boxes boxes_;
 };
@@ -172,11 +191,36 @@ void TfDetectionDecoder::decode(std::span<const TensorView> outputs,
     if (!(score >= options.confidence_threshold) || !std::isfinite(score)) continue;
     const float* box = &boxes_values_[i * 4];  // top, left, bottom, right
     boxes_.add({box[1] * width, box[0] * height, box[3] * width, box[2] * height},
-               probability(score), class_of(classes_[i] - first_class_, labels_), i);
+               probability(score), label_of(classes_[i]), i);
   }
   boxes_.check_shares();
   boxes_.choose(options, false);
   boxes_.give(answer);
+}
+
+/// TensorFlow Lite's classes count from zero, without the background.
+int TfDetectionDecoder::first_class(const std::vector<std::string>& labels) const {
+  if (labels.empty()) return 0;
+  const int first = family_ == Family::kTfliteDetection || parts_.counts_from_zero ? 0 : 1;
+  return names_background(labels) ? first - 1 : first;
+}
+
+std::uint32_t TfDetectionDecoder::label_of(float model_class) const {
+  const std::uint32_t number = class_of(model_class, 0);
+  const auto label = static_cast<std::int64_t>(number) - first_class_;
+  const auto labels = static_cast<std::int64_t>(labels_);
+  if (labels == 0 || (label >= 0 && label < labels)) return static_cast<std::uint32_t>(label);
+  const std::string has = "the output has the class " + std::to_string(number) + ", but ";
+  if (label < 0) {
+    throw Error(ErrorCode::kInvalidArgument,
+                has +
+                    "the first label is that of class 1: set model-family to tflite-detection "
+                    "where classes count from 0, or begin labels with ??? where 0 is no class");
+  }
+  throw Error(ErrorCode::kInvalidArgument,
+              has + "the " + std::to_string(labels_) + " labels end with that of class " +
+                  std::to_string(labels - 1 + first_class_) +
+                  ": give a label for each class, also for those that are not used");
 }
 
 /// How many of the rows are detections; all of them where the model does not say.
@@ -194,8 +238,8 @@ std::size_t TfDetectionDecoder::read_count(std::span<const TensorView> outputs) 
 
 // ssdtensordec takes a label's line for its class, from 0 on, and knows no letterbox.
 void name_tensors(const Found& found, TensorGroup* group) {
-  const auto parts = parts_of(found);
-  if (!parts || !parts->are_named || !parts->count) return;
+  const auto parts = parts_of(found, Family::kTfDetection);
+  if (!parts || !parts->are_named || parts->counts_from_zero || !parts->count) return;
   const auto has_type = [&](std::size_t index) {
     return found.outputs[index].type == ElementType::kF32;
   };
@@ -209,21 +253,24 @@ void name_tensors(const Found& found, TensorGroup* group) {
   group->outputs[*parts->count] = {std::string(kNames[1].count), false};
 }
 
+template <Family family>
 std::unique_ptr<Decoder> make(const Found& found) {
-  return std::make_unique<TfDetectionDecoder>(found);
+  return std::make_unique<TfDetectionDecoder>(found, family);
 }
 
 constexpr std::array kTasks{Task::kDetect};
+constexpr const char* kExpects =
+    "detection_boxes [1, boxes, 4], detection_classes and detection_scores [1, boxes], and "
+    "num_detections [1]";
 
 }  // namespace
 
 const Contract kTfDetectionContract{
-    Family::kTfDetection,
-    kTasks,
-    "detection_boxes [1, boxes, 4], detection_classes and detection_scores [1, boxes], and "
-    "num_detections [1]",
-    refusal,
-    make,
-    name_tensors};
+    Family::kTfDetection,       kTasks,      kExpects, refusal<Family::kTfDetection>,
+    make<Family::kTfDetection>, name_tensors};
+
+const Contract kTfliteDetectionContract{Family::kTfliteDetection, kTasks, kExpects,
+                                        refusal<Family::kTfliteDetection>,
+                                        make<Family::kTfliteDetection>};
 
 }  // namespace npu::vision

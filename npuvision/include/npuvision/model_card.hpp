@@ -23,7 +23,7 @@ enum class Family { kAuto, kYolo, kYoloEndToEnd, kYoloObjectness, kYoloX, kSsd, 
                     kEmbedding, kCtc, kTextBoxes, kAnchors, kYoloV3Heads, kYoloV4Heads,
                     kYoloV5Heads, kYoloV7Heads, kYoloNas, kMaskRcnn, kPicoDet,
                     kRtDetr, kTfDetection, kTorchvision,
-                    kCenterFace, kLandmarks, kMaskQueries };
+                    kCenterFace, kLandmarks, kMaskQueries, kTfliteDetection };
 // clang-format on
 NPU_API std::vector<Task> tasks();             ///< all of them, kUnknown first
 NPU_API std::vector<Family> families();        ///< all of them, kAuto first
