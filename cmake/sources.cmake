@@ -31,8 +31,8 @@ set(NPUCORE_SOURCES
   npucore/src/base/types.cpp
   npucore/src/compile/blob.cpp
   npucore/src/compile/blob_info.cpp
-  npucore/src/compile/cache.cpp
-  npucore/src/compile/cache_entry.cpp
+  npucore/src/compile/cache/cache_entry.cpp
+  npucore/src/compile/cache/model_cache.cpp
   npucore/src/compile/cancellation.cpp
   npucore/src/compile/compilation.cpp
   npucore/src/compile/compile_job.cpp

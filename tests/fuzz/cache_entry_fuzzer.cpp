@@ -6,7 +6,7 @@
 #include <npucore/error.hpp>
 
 #include "base/hash.hpp"
-#include "compile/cache_entry.hpp"
+#include "compile/cache/cache_entry.hpp"
 #include "ir/blob_container.hpp"
 
 #include "container_parts.hpp"

@@ -3,10 +3,10 @@
 #include <chrono>
 #include <memory>
 
+#include "cache/model_cache.hpp"
 #include "model/compiled_model_impl.hpp"
 #include "properties/compiler_options.hpp"
 
-#include "cache.hpp"
 #include "cancellation.hpp"
 #include "helper_client.hpp"
 #include "library_client.hpp"

@@ -1,4 +1,4 @@
-#include "compile/cache_entry.hpp"
+#include "compile/cache/cache_entry.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <fstream>
 
 #include "base/file_lock.hpp"
-#include "compile/cache.hpp"
+#include "compile/cache/model_cache.hpp"
 
 #include "support.hpp"
 

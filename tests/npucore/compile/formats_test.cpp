@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "compile/cache_entry.hpp"
+#include "compile/cache/cache_entry.hpp"
 #include "ir/blob_container.hpp"
 
 #include "support.hpp"

@@ -1,4 +1,4 @@
-#include "cache.hpp"
+#include "model_cache.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
