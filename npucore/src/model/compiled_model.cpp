@@ -106,17 +106,18 @@ void CompiledModel::set_property(const std::string& name, const std::string& val
 }
 
 void CompiledModel::set_property(Property<bool> property, const char* value) {
-  set_property(property.name, std::string(value));
+  base::only_errors([&] { set_property(property.name, std::string(value)); });
 }
 
 template <class T>
 T CompiledModel::get_property(Property<T> property) const {
-  return internal::property_value<T>(get_property(std::string(property)));
+  return base::only_errors(
+      [&] { return internal::property_value<T>(get_property(std::string(property))); });
 }
 
 template <class T>
 void CompiledModel::set_property(Property<T> property, const std::type_identity_t<T>& value) {
-  set_property(property.name, internal::property_text(value));
+  base::only_errors([&] { set_property(property.name, internal::property_text(value)); });
 }
 
 #define INSTANTIATE(T)                                       \

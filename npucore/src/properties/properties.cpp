@@ -74,13 +74,17 @@ Properties& Properties::set(const std::string& name, const std::string& value) t
   base::rethrow_as_error();
 }
 
-Properties& Properties::set(Property<bool> property, const char* value) {
+Properties& Properties::set(Property<bool> property, const char* value) try {
   return set(std::string(property), std::string(value));
+} catch (...) {
+  base::rethrow_as_error();
 }
 
 template <class T>
-Properties& Properties::set(Property<T> property, const std::type_identity_t<T>& value) {
+Properties& Properties::set(Property<T> property, const std::type_identity_t<T>& value) try {
   return set(property.name, internal::property_text(value));
+} catch (...) {
+  base::rethrow_as_error();
 }
 
 std::string Properties::get(const std::string& name) const try {
@@ -91,8 +95,10 @@ std::string Properties::get(const std::string& name) const try {
 }
 
 template <class T>
-T Properties::get(Property<T> property) const {
+T Properties::get(Property<T> property) const try {
   return internal::property_value<T>(get(std::string(property)));
+} catch (...) {
+  base::rethrow_as_error();
 }
 
 #define INSTANTIATE(T)                                         \
