@@ -32,12 +32,15 @@ set(NPUCORE_SOURCES
   npucore/src/compile/blob.cpp
   npucore/src/compile/blob_info.cpp
   npucore/src/compile/cache/cache_entry.cpp
+  npucore/src/compile/cache/cache_key.cpp
   npucore/src/compile/cache/model_cache.cpp
+  npucore/src/compile/cached_model.cpp
   npucore/src/compile/cancellation.cpp
   npucore/src/compile/compilation.cpp
   npucore/src/compile/compile_job.cpp
   npucore/src/compile/compile_task.cpp
   npucore/src/compile/compile_turn.cpp
+  npucore/src/compile/compiler_choice.cpp
   npucore/src/compile/estimate.cpp
   npucore/src/compile/helper_client.cpp
   npucore/src/compile/helper_line.cpp

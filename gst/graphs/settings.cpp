@@ -116,6 +116,11 @@ npu::CompileOptions compile_options(const Settings& settings) {
   npu::CompileOptions options;
   options.config = parse_config(settings.config);
   options.properties = npu::Properties::parse(settings.properties);
+  if (options.properties.is_set(npu::property::cache_id)) {
+    refuse("properties", settings.properties, npu::property::cache_id.name,
+           "for programs: an element compiles the model once for each layout of frames, and "
+           "cache-dir finds each of them; leave it out");
+  }
   if (!settings.cache_dir.empty()) {
     options.properties.set(npu::property::cache_dir, with_home(settings.cache_dir));
   }

@@ -23,6 +23,7 @@ struct CompileOptions {
   std::map<std::string, std::string> config;
   /// Called as each phase begins, in the thread that compiles. May be empty.
   std::function<void(const CompileProgress&)> progress;
+  bool replace_cached = false;  ///< compile, and replace an entry that CACHE_DIR has already
 };
 
 /// The source of a compiled model's graph: the compiler, the driver's own cache, npucore's cache in
@@ -50,9 +51,16 @@ struct NPU_API LoadStats {
 class NPU_API CompiledModel {
  public:
   struct Impl;
-  /// Compiles an IR, or takes it from the cache in CACHE_DIR. A process runs one call at a time.
+  /// Compiles an IR, or takes it from the cache in CACHE_DIR: with CACHE_ID the entry of that id,
+  /// without reading the weights. A process runs one call at a time.
   static CompiledModel compile(const Device& device, const Model& model,
                                const CompileOptions& options = {});
+  /// Loads the entry that CACHE_ID names in CACHE_DIR, for which no model is read; nothing if there
+  /// is none for this device, driver, compiler and these options: then compile() it with the same
+  /// options. Throws Error(kInvalidArgument) without id or folder, else as compile() does. Tells no
+  /// progress.
+  static std::optional<CompiledModel> load_cached(const Device& device,
+                                                  const CompileOptions& options);
   /// Loads a precompiled blob: a bare ELF, or a file that npucore or OpenVINO exported. A file of
   /// more than 16 MiB is mapped: replace it by rename. Throws Error(kIncompatible) for a blob of
   /// another device or driver, with the versions of both sides and which to update.

@@ -64,8 +64,8 @@ inline constexpr Property<std::uint64_t> allocated_memory{"NPU_DEVICE_ALLOC_MEM_
     cache_size{"CACHE_SIZE"}, compile_memory{"NPUCORE_COMPILE_MEMORY"},
     serializer_threshold{"NPU_SERIALIZATION_WEIGHTS_SIZE_THRESHOLD"},
     total_memory{"NPU_DEVICE_TOTAL_MEM_SIZE"};
-inline constexpr Property<std::string> cache_dir{"CACHE_DIR"}, compile_in{"NPUCORE_COMPILE"},
-    compilation_mode_params{"NPU_COMPILATION_MODE_PARAMS"},
+inline constexpr Property<std::string> cache_dir{"CACHE_DIR"}, cache_id{"CACHE_ID"},
+    compile_in{"NPUCORE_COMPILE"}, compilation_mode_params{"NPU_COMPILATION_MODE_PARAMS"},
     compiler_library{"NPUCORE_COMPILER_LIBRARY"}, compiler_type{"NPU_COMPILER_TYPE"},
     device_architecture{"DEVICE_ARCHITECTURE"}, device_id{"DEVICE_ID"},
     enable_strides_for{"NPU_ENABLE_STRIDES_FOR"}, execution_mode_hint{"EXECUTION_MODE_HINT"},

@@ -15,13 +15,13 @@
 #include "base/log.hpp"
 #include "base/pimpl.hpp"
 #include "base/text.hpp"
-#include "device/device_properties.hpp"
 #include "ir/serialize.hpp"
 #include "ir/states.hpp"
 #include "properties/build_flags.hpp"
 #include "ze/device_queries.hpp"
 
 #include "blob.hpp"
+#include "cached_model.hpp"
 #include "compile_task.hpp"
 #include "compile_turn.hpp"
 #include "preflight.hpp"
@@ -65,24 +65,6 @@ namespace {
 
 using base::text;
 
-ir::CompilerVersion compiler_version(const DeviceInfo& device) {
-  const Version& version = device.compiler;
-  if (version.major == 0 && version.minor == 0) {
-    throw Error(ErrorCode::kUnsupported,
-                text("the driver of ", device.name,
-                     " has no compiler: install it, or import a blob made elsewhere"));
-  }
-  return {static_cast<std::uint16_t>(version.major), static_cast<std::uint16_t>(version.minor),
-          device.newest_opset};
-}
-
-Compiler compiler_of(const Device::Impl& device) {
-  return {compiler_version(device.info),
-          [ze = device.context()](const char* option, const char* value) {
-            return ze::compiler_takes(*ze, option, value);
-          }};
-}
-
 bool bypasses_driver_cache(const Properties& properties) {
   const bool own_cache = !properties.get(property::cache_dir).empty();
   return own_cache || properties.get(property::bypass_driver_cache);
@@ -105,54 +87,30 @@ void tell_of_no_helper(const char* reason) {
                  reason, " (NPUCORE_COMPILE=in-process asks for that)"));
 }
 
-/// The library's client if the compiler type asks for one, else null.
-std::unique_ptr<LibraryClient> open_library(const Device::Impl& device,
-                                            const Properties& properties,
-                                            Cancellation* cancellation) {
-  const std::string type = properties.get(property::compiler_type);
-  if (type == "DRIVER") return nullptr;
-  try {
-    return std::make_unique<LibraryClient>(
-        LibraryClient::Options{compiler_library(properties), compile_deadline(properties)},
-        LibraryTarget{device.info.pci_device_id, device.info.tiles}, cancellation);
-  } catch (const Error& error) {
-    const bool none =
-        error.code() == ErrorCode::kNotFound || error.code() == ErrorCode::kIncompatible;
-    if (!none || type == "PLUGIN") throw;
-    base::log(LogLevel::kInfo, text("the driver's compiler is used: ", error.what()));
-    return nullptr;
-  }
-}
-
 }  // namespace
 
 Compilation::Compilation(const Device& device, const Model& model, const CompileOptions& options,
                          Cancellation* cancellation)
-    : model_(model), options_(options), cancellation_(cancellation) {
+    : model_(model),
+      options_(options),
+      cancellation_(cancellation),
+      replaces_entry_(options.replace_cached) {
   model.check_supported();
   for (const auto& warning : model.warnings()) {
     base::log(LogLevel::kWarning, text(model_title(model), ": ", warning));
   }
   compiled_ = std::make_shared<CompiledModel::Impl>(device, options);
-  compiled_->name = model.name();
-  compiled_->frame_input = model.frame_input();
-  compiled_->model_info = model.model_info();
-  compiled_->built_with = built_with(device.info());
-  library_ = open_library(*compiled_->device, compiled_->properties.values(), cancellation);
-  take_compiler();
+  const Properties properties = compiled_->properties.values();
+  check_cache_id(properties);
+  describe_by_model();
+  choice_.emplace(*compiled_->device, properties, options.config, cancellation);
 }
 
-/// Takes the library's compiler, else the driver's.
-void Compilation::take_compiler() {
-  compiler_ = library_ ? compiler_of(*library_) : compiler_of(*compiled_->device);
-  const Properties properties = compiled_->properties.values();
-  config_ = compiler_config(compiler_, compiled_->device->info, properties);
-  // Such a driver adds the option itself, for the build flag.
-  const bool driver_adds = !library_ && compiled_->device->context()->graph.asks_for_layer_times();
-  if (driver_adds || !wants_layer_times(properties)) {
-    config_.erase(property::profiling.name);
-  }
-  for (const auto& [name, value] : options_.config) config_[name] = value;
+void Compilation::describe_by_model() {
+  compiled_->name = model_.name();
+  compiled_->frame_input = model_.frame_input();
+  compiled_->model_info = model_.model_info();
+  compiled_->built_with = built_with(compiled_->device->info);
 }
 
 void Compilation::enter(CompilePhase phase) const {
@@ -187,27 +145,21 @@ std::shared_ptr<CompiledModel::Impl> Compilation::run() {
   return std::move(compiled_);
 }
 
-/// Everything that the blob depends on. The serializer is left out: it does not change the blob.
+/// The weights are read for it, unless there is a CACHE_ID.
 std::string Compilation::cache_key() const {
-  const DeviceInfo& device = compiled_->device->info;
-  const std::string extra = ze::extra_build_flags();
-  const auto version = [](const Version& v) { return text(v.major, '.', v.minor, '.', v.patch); };
-  return text("npucore cache 2\nmodel ", std::hex, ir::content_hash(model_), std::dec, "\nflags ",
-              build_flags(ir::flag_ports(model_, compiler_.version), compiler_.version,
-                          in_cache_key(config_)),
-              "\nprofiling ", wants_layer_times(compiled_->properties.values()), "\ndevice ",
-              device.name, " pci ", device.pci_device_id, " platform ", device.platform, " tiles ",
-              device.tiles, "\ndriver ", device.driver_version, " extension ",
-              version(device.graph_extension), " compiler ", version(device.compiler), " elf ",
-              version(device.blob_elf), " runtime ", version(device.blob_runtime), '\n',
-              extra.empty() ? "" : text("extra ", extra, '\n'),
-              library_ ? text("library ", library_->facts().id, '\n') : "");
+  const std::string id = compiled_->properties.values().get(property::cache_id);
+  const Compiler& compiler = choice_->compiler();
+  return id.empty() ? key_of_model(ir::content_hash(model_),
+                                   build_flags(ir::flag_ports(model_, compiler.version),
+                                               compiler.version, in_cache_key(choice_->config())),
+                                   choice_->compiled_by())
+                    : key_of_id(id, choice_->config(), choice_->compiled_by());
 }
 
 void Compilation::use_cache() {
   enter(CompilePhase::kCacheLookup);
   const Properties properties = compiled_->properties.values();
-  const ModelCache cache(properties.get(property::cache_dir), properties.get(property::cache_size));
+  const ModelCache cache = cache_of(properties);
   const std::string key = cache_key();
   if (load_from_cache(cache, key)) return;
   // Taken before the turn, never while holding it, so that two threads cannot wait for each other.
@@ -217,25 +169,22 @@ void Compilation::use_cache() {
   const auto lock = compiling.is_nested() ? std::nullopt : cache.lock(key, cancelled());
   if (load_from_cache(cache, key)) return;
   compile_graph();
-  const ExportedBlob blob = export_parts(*compiled_);
-  const std::array<Bytes, 2> parts = {blob.native, blob.trailer};
-  cache.store(key, parts);
+  if (!store_entry(*compiled_, cache, key) && replaces_entry_) {
+    cache.forget(key);  // nobody may take the old model for this one
+  }
 }
 
+/// False if the model is to be compiled.
 bool Compilation::load_from_cache(const ModelCache& cache, const std::string& key) {
-  auto hit = cache.find(key);
-  if (!hit) return false;
-  try {
-    compiled_->file = std::move(hit->file);
-    load_blob_of(*compiled_, hit->blob, model_title(model_) + " from the cache", port_hints());
-  } catch (const Error& error) {
-    if (error.code() == ErrorCode::kOutOfMemory || error.code() == ErrorCode::kDeviceLost) throw;
-    cache.remove(key, error.what());
-    compiled_->unload();
-    return false;
+  if (replaces_entry_) return false;
+  if (compiled_->properties.values().get(property::cache_id).empty()) {
+    return load_entry_of_model(*compiled_, cache, key, model_title(model_), port_hints());
   }
-  compiled_->stats.from = LoadedFrom::kCache;
-  return true;
+  const Found found = load_entry_of_id(*compiled_, cache, key, &model_);
+  if (found == Found::kLoaded) return true;
+  replaces_entry_ = found == Found::kUnusable;
+  describe_by_model();  // again: an entry that did not load may have named it
+  return false;
 }
 
 PortHints Compilation::port_hints() const {
@@ -244,7 +193,7 @@ PortHints Compilation::port_hints() const {
 
 void Compilation::compile_graph() {
   enter(CompilePhase::kWaiting);
-  if (library_ && compile_with_library()) return;
+  if (choice_->library() && compile_with_library()) return;
   if (wants_helper(compiled_->properties.values(), cancellation_ != nullptr)) {
     try {
       compile_in_helper();
@@ -272,9 +221,10 @@ void Compilation::compile_in_turn() {
 bool Compilation::compile_with_library() {
   const Properties properties = compiled_->properties.values();
   enter(CompilePhase::kSerializing);
-  const CompileTask task = compile_task(model_, compiler_, properties, config_, compiled_->stats);
+  const CompileTask task =
+      compile_task(model_, choice_->compiler(), properties, choice_->config(), compiled_->stats);
   enter(CompilePhase::kCompiling);
-  LibraryResult made = library_->compile(task);
+  LibraryResult made = choice_->library()->compile(task);
   try {
     load_made(std::move(made.blob), "from the compiler library");
   } catch (const Error& error) {
@@ -285,8 +235,7 @@ bool Compilation::compile_with_library() {
                    "; the driver's compiler is used instead: NPU_COMPILER_TYPE=DRIVER "
                    "saves the attempt"));
     compiled_->unload();
-    library_.reset();
-    take_compiler();
+    choice_->take_driver();
     return false;
   }
   compiled_->stats.serialized_bytes = made.serialized_bytes;
@@ -303,14 +252,18 @@ void Compilation::load_made(ContentView made, const char* by) {
                [this] { enter(CompilePhase::kInitializing); });
 }
 
+/// Serializes the model, and gives the source its build flags.
 ir::SerializedModel Compilation::serialize(ze::GraphSource& source) {
   const Properties properties = compiled_->properties.values();
-  if (!choose_weightless(model_, compiler_, properties, config_, compiled_->stats)) {
-    return ir::serialize(model_, compiler_.version);
-  }
+  const Compiler& compiler = choice_->compiler();
+  CompilerConfig config = choice_->config();
+  const bool weightless = choose_weightless(model_, compiler, properties, config, compiled_->stats);
+  source.build_flags =
+      build_flags(ir::flag_ports(model_, compiler.version), compiler.version, config);
+  if (!weightless) return ir::serialize(model_, compiler.version);
   source.input_hash = ir::content_hash(model_);
   const auto threshold = properties.get(property::serializer_threshold);
-  return ir::serialize_weightless(model_, compiler_.version, threshold);
+  return ir::serialize_weightless(model_, compiler.version, threshold);
 }
 
 void Compilation::compile_in_driver() {
@@ -319,8 +272,6 @@ void Compilation::compile_in_driver() {
   const ir::SerializedModel serialized = serialize(source);
   source.format = ze::GraphSource::Format::kModel;
   source.bytes = serialized.bytes();
-  source.build_flags =
-      build_flags(ir::flag_ports(model_, compiler_.version), compiler_.version, config_);
   const Properties properties = compiled_->properties.values();
   source.profile_layers = wants_layer_times(properties);
   source.bypass_cache = bypasses_driver_cache(properties);
@@ -343,8 +294,9 @@ void Compilation::load_from(const ze::GraphSource& model) try {
 
 HelperTask Compilation::helper_task() {
   const Properties properties = compiled_->properties.values();
-  HelperTask task{compile_task(model_, compiler_, properties, config_, compiled_->stats)};
-  task.version = compiler_.version;
+  HelperTask task{
+      compile_task(model_, choice_->compiler(), properties, choice_->config(), compiled_->stats)};
+  task.version = choice_->compiler().version;
   if (task.weightless) {
     task.input_hash = ir::content_hash(model_);
   }

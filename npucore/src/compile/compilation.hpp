@@ -2,14 +2,15 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 
 #include "cache/model_cache.hpp"
 #include "model/compiled_model_impl.hpp"
 #include "properties/compiler_options.hpp"
 
 #include "cancellation.hpp"
+#include "compiler_choice.hpp"
 #include "helper_client.hpp"
-#include "library_client.hpp"
 
 namespace npu::internal {
 
@@ -29,7 +30,7 @@ class Compilation {
   void check_cancelled() const;
   /// A flag for waits in between; null if nobody can cancel.
   const std::atomic<bool>* cancelled() const;
-  void take_compiler();
+  void describe_by_model();
   std::string cache_key() const;
   void use_cache();
   bool load_from_cache(const ModelCache& cache, const std::string& key);
@@ -52,9 +53,8 @@ class Compilation {
   /// job's result is there before.
   std::unique_ptr<HelperClient> helper_;
   std::shared_ptr<CompiledModel::Impl> compiled_;
-  std::unique_ptr<LibraryClient> library_;  ///< null: the driver compiles
-  Compiler compiler_;
-  CompilerConfig config_;
+  std::optional<CompilerChoice> choice_;  ///< from the constructor on
+  bool replaces_entry_;                   ///< the cache's entry is not to be loaded
 };
 
 }  // namespace npu::internal

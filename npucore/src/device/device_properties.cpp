@@ -160,6 +160,12 @@ std::string device_property(const Device::Impl& device, const std::string& name)
 void set_device_property(Device::Impl& device, const std::string& name, const std::string& value) {
   Properties one;
   one.set(name, value);
+  if (!find_property_row(name)->info.of_device) {
+    throw Error(ErrorCode::kInvalidArgument,
+                text("the property ", name,
+                     " belongs to one model, not to a device: set it in "
+                     "CompileOptions"));
+  }
   bring_into_force(device, one);
   device.properties.set(one);
 }

@@ -56,6 +56,11 @@ PropertyRow setting(const char* name, NormalizeValue normalize, std::string valu
   row.normalize = normalize;
   return row;
 }
+/// A row that a device has no default for.
+PropertyRow of_models_only(PropertyRow row) {
+  row.info.of_device = false;
+  return row;
+}
 PropertyRow changeable(PropertyRow row) {
   row.info.changeable = true;
   return row;
@@ -140,6 +145,10 @@ std::vector<PropertyRow> settings() {
           "threads while a model runs"),
       setting("CACHE_DIR", folder, "folder", "",
               "keep compiled models in this folder; the driver's own cache is then bypassed"),
+      of_models_only(
+          setting("CACHE_ID", any_text, "text", "",
+                  "the caller's own name for the model's entry in CACHE_DIR, which is then found "
+                  "without reading the model or its weights")),
       setting("CACHE_SIZE", byte_count, "bytes, or with K, M, G", "4294967296",
               "largest size of CACHE_DIR; the least recently used entries are deleted first"),
       setting("DEVICE_ID", device_id, "empty | " + platforms(" | "), "",

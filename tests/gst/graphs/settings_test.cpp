@@ -38,6 +38,12 @@ TEST(Config, NeedsValues) {
   EXPECT_THROW(parse_config("A=1,B"), npu::Error);
 }
 
+TEST(CompileOptions, TakeNoIdOfACacheEntry) {
+  Settings settings;
+  settings.properties = "CACHE_DIR=/x CACHE_ID=a";
+  EXPECT_TRUE(has(thrown_by([&] { compile_options(settings); }), "\"CACHE_ID\" is for programs"));
+}
+
 TEST(Requests, AreFourWhereNobodyAsks) {
   Settings settings;
   EXPECT_EQ(settings.requests(), 4u);

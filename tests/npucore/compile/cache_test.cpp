@@ -229,7 +229,7 @@ class CacheOfManyProcesses : public ::testing::Test {
     int output = -1;
   };
 
-  Process start() {
+  Process start(const char* id = nullptr) {
     const char* program = std::getenv("CACHED_COMPILE");
     if (!program) throw std::runtime_error("CACHED_COMPILE is not set");
     int ends[2] = {};
@@ -237,7 +237,7 @@ class CacheOfManyProcesses : public ::testing::Test {
     const pid_t child = ::fork();
     if (child == 0) {
       ::dup2(ends[1], STDOUT_FILENO);
-      ::execl(program, program, model_.c_str(), cache_.c_str(), static_cast<char*>(nullptr));
+      ::execl(program, program, model_.c_str(), cache_.c_str(), id, static_cast<char*>(nullptr));
       ::_exit(127);
     }
     ::close(ends[1]);
@@ -264,17 +264,20 @@ class CacheOfManyProcesses : public ::testing::Test {
 };
 
 TEST_F(CacheOfManyProcesses, IsFilledByOneOfThem) {
-  std::vector<Process> processes;
-  for (int i = 0; i < 8; ++i) processes.push_back(start());
-  int compiled = 0, loaded = 0;
-  for (const auto& process : processes) {
-    const std::string printed = end(process);
-    compiled += printed == "compiler\n";
-    loaded += printed == "cache\n";
+  for (const char* id : {static_cast<const char*>(nullptr), "long model"}) {
+    fs::remove_all(cache_);
+    std::vector<Process> processes;
+    for (int i = 0; i < 8; ++i) processes.push_back(start(id));
+    int compiled = 0, loaded = 0;
+    for (const auto& process : processes) {
+      const std::string printed = end(process);
+      compiled += printed == "compiler\n";
+      loaded += printed == "cache\n";
+    }
+    EXPECT_EQ(compiled, 1) << (id ? id : "without an id");
+    EXPECT_EQ(loaded, 7);
+    EXPECT_EQ(files_in(cache_).size(), 1u);
   }
-  EXPECT_EQ(compiled, 1);
-  EXPECT_EQ(loaded, 7);
-  EXPECT_EQ(files_in(cache_).size(), 1u);
 }
 
 TEST_F(CacheOfManyProcesses, OutlivesThoseThatAreKilled) {

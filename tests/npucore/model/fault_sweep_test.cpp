@@ -37,6 +37,8 @@ constexpr Survived kSurvived[] = {
     {"AllocateShareable", "zeMemGetAllocProperties", "as for zeMemAllocHost"},
     {"CompileFromACache", "zeCommandQueueCreate", "as for pfn..."},
     {"CompileFromACache", "pfn", "the entry is dropped and the model compiled again"},
+    {"LoadCached", "zeCommandQueueCreate", "as for pfn..."},
+    {"LoadCached", "pfn", "the entry is not used, with a warning, and stays"},
     {"InferOnHostMemory", "zeMemAllocHost", "memory that cannot be imported is copied"},
     {"BindAnotherTensor", "zeCommandListReset", "as for InferOnHostMemory"},
     {"InferOnHostMemory", "zeCommandListReset",

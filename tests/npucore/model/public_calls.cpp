@@ -80,6 +80,16 @@ const PublicCall kCalls[] = {
     {"CompileFromACache",
      [](Stage& stage) { stage.compile("CACHE_DIR=\"" + stage.folder.path().string() + "\""); },
      [](Stage& stage) { stage.compile("CACHE_DIR=\"" + stage.folder.path().string() + "\""); }},
+    {"LoadCached",
+     [](Stage& stage) {
+       stage.compile("CACHE_ID=a CACHE_DIR=\"" + stage.folder.path().string() + "\"");
+     },
+     [](Stage& stage) {
+       CompileOptions options;
+       options.properties.set(property::cache_dir, stage.folder.path().string());
+       options.properties.set(property::cache_id, "a");
+       CompiledModel::load_cached(*stage.device, options);
+     }},
     {"CompileAsync", opened,
      [](Stage& stage) { compile_async(*stage.device, stage.read()).get(); }},
     {"ImportAFile", with_blob,

@@ -156,8 +156,8 @@ std::optional<base::FileLock> ModelCache::lock(const std::string& key,
   return lock;
 }
 
-void ModelCache::store(const std::string& key, std::span<const Bytes> blob) const {
-  if (!folder_) return;
+bool ModelCache::store(const std::string& key, std::span<const Bytes> blob) const {
+  if (!folder_) return false;
   const auto tail = cache_entry_tail(blob, key);
   std::vector<Bytes> parts(blob.begin(), blob.end());
   parts.emplace_back(tail);
@@ -165,15 +165,22 @@ void ModelCache::store(const std::string& key, std::span<const Bytes> blob) cons
   for (const auto part : parts) size += part.size();
   if (size > size_limit_bytes_) {
     warn(text("a model of ", size, " bytes is not cached: CACHE_SIZE is ", size_limit_bytes_));
-    return;
+    return false;
   }
   try {
     base::write_file_atomically(*folder_, entry_of(key), parts, base::FileAccess::kOwner);
   } catch (const Error& error) {
     warn(text(error.what(), "; the model is not cached"));
-    return;
+    return false;
   }
   shrink(entry_of(key));
+  return true;
+}
+
+void ModelCache::forget(const std::string& key) const {
+  if (folder_ && folder_->status_of(entry_of(key))) {
+    remove(key, "the model that replaces it was not kept");
+  }
 }
 
 void ModelCache::remove(const std::string& key, const std::string& why) const {

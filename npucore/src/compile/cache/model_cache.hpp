@@ -46,8 +46,11 @@ class ModelCache {
   /// outlive the lock.
   std::optional<base::FileLock> lock(const std::string& key,
                                      const std::atomic<bool>* cancelled) const;
-  /// Keeps a blob, then removes the least recently used until the folder is within its limit.
-  void store(const std::string& key, std::span<const Bytes> blob) const;
+  /// Keeps a blob, then removes the least recently used until the folder is within its limit. False
+  /// if it was not kept; what the key named before is then still there.
+  bool store(const std::string& key, std::span<const Bytes> blob) const;
+  /// Removes an entry that was to be replaced, if there is one.
+  void forget(const std::string& key) const;
   void remove(const std::string& key, const std::string& why) const;
 
  private:
