@@ -49,6 +49,52 @@ TEST(NpuCompileTest, WritesABlobThatGivesTheModelsNumbers) {
   EXPECT_EQ(out[1], -16);
 }
 
+/// The model that the cache has under a name; it must be there.
+CompiledModel cached(const std::filesystem::path& cache, const char* id) {
+  CompileOptions options;
+  options.properties.set(property::cache_dir, cache.string()).set(property::cache_id, id);
+  return CompiledModel::load_cached(Device::open(DeviceKind::kSoftware), options).value();
+}
+
+TEST(NpuCompileTest, KeepsTheModelInACacheByItsName) {
+  const TempDir dir;
+  const auto cache = dir.path() / "cache";
+  const auto model = dir.write("m.xml", test::multiply_ir());
+  const std::string words = " --device software --cache " + cache.string() + " --id 'one two'";
+  for (const float factor : {2.F, 5.F}) {
+    dir.write("m.bin", std::string(reinterpret_cast<const char*>(&factor), sizeof factor));
+    const auto result = run(model.string() + words);
+    ASSERT_EQ(result.code, 0) << result.output;
+    EXPECT_TRUE(has(result.output, "one two, in " + cache.string()));
+    EXPECT_TRUE(has(result.output, "input   numbers  f32[1,2]"));
+    EXPECT_TRUE(has(result.output, "s, from the compiler"));
+    const auto compiled = cached(cache, "one two");
+    auto request = compiled.create_request();
+    reinterpret_cast<float*>(request.input(0).data())[0] = 3;
+    request.infer();
+    EXPECT_EQ(*reinterpret_cast<const float*>(request.output(0).data()), 3 * factor);
+  }
+  EXPECT_EQ(names_in(cache).size(), 1U);
+  EXPECT_EQ(names_in(dir.path()), (std::vector<std::string>{"cache", "m.bin", "m.xml"}));
+  EXPECT_EQ(run(model.string() + words + " -o " + (dir.path() / "m.blob").string()).code, 0);
+  EXPECT_TRUE(std::filesystem::exists(dir.path() / "m.blob"));
+}
+
+TEST(NpuCompileTest, FailsWhereTheCacheKeepsNothing) {
+  const TempDir dir;
+  dir.write("m.bin", std::string("\x00\x00\x00\x40", 4));
+  const auto model = dir.write("m.xml", test::multiply_ir());
+  const auto cache = (dir.path() / "cache").string();
+  const std::string words = model.string() + " --device software --cache " + cache + " --id x";
+  ASSERT_EQ(run(words).code, 0);
+  const auto result = run(words + " -p CACHE_SIZE=10");
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(has(result.output, "could not be kept in the cache: "));
+  EXPECT_TRUE(has(result.output, "CACHE_SIZE is 10"));
+  EXPECT_TRUE(has(run(model.string() + " --id x --device software").output, "set CACHE_DIR"));
+  EXPECT_EQ(run(words + " --target 4000").code, 2);
+}
+
 TEST(NpuCompileTest, BakesPreprocessingInAndDescribesIt) {
   const TempDir dir;
   const auto model = dir.write("m.xml", test::identity_ir("f32", {1, 3, 32, 32}));

@@ -54,7 +54,10 @@ void add_property_options(CLI::App& app, Arguments& arguments) {
       "NPU generation to compile for: " + CLI::detail::join(npu::platforms(), ", "));
   add("--tiles", "NPU_TILES", "tiles to compile for (default: by platform and hint)");
   add("--max-tiles", "NPU_MAX_TILES", "tiles that the target has, to compile off the device");
-  add("--cache-dir", "CACHE_DIR", "folder that keeps compiled models for reuse");
+  add("--cache-dir,--cache", "CACHE_DIR", "folder that keeps compiled models for reuse");
+  add("--id", "CACHE_ID",
+      "compile into the folder of --cache-dir under this name, by which programs find the model "
+      "without its files; replaces what has the name; writes a blob only with --output");
   add("--serializer", "NPU_MODEL_SERIALIZER_VERSION",
       "how the weights reach the compiler: AUTO, ALL_WEIGHTS_COPY or NO_WEIGHTS_COPY");
   add("--serializer-threshold", "NPU_SERIALIZATION_WEIGHTS_SIZE_THRESHOLD",
@@ -126,6 +129,11 @@ void add_options(CLI::App& app, Arguments& arguments) {
     if (arguments.model.empty() && !arguments.list_options) throw CLI::RequiredError("model");
     if (arguments.estimate && arguments.targets.empty()) {
       arguments.targets = {"3720", "4000", "5010"};
+    }
+    if (arguments.has_id() && (arguments.is_for_targets() || arguments.why)) {
+      throw CLI::ValidationError("--id",
+                                 "keeps what the device's own compiler makes: leave out "
+                                 "--target, --estimate and --why");
     }
     if (arguments.targets.size() > 1 && !arguments.output.empty()) {
       throw CLI::ValidationError("--output", "names one blob, but there are several targets");
@@ -242,6 +250,7 @@ npu::CompileOptions options_from(const Arguments& arguments) {
   for (const auto& [name, value] : arguments.named_properties) named.set(name, value);
   npu::CompileOptions options;
   options.properties = properties_from(arguments.properties).over(named);
+  options.replace_cached = arguments.has_id();
   for (const auto& entry : arguments.config) {
     const auto [key, value] = split_key_value("--config", entry);
     options.config[key] = value;

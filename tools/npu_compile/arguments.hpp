@@ -29,6 +29,7 @@ struct Arguments {
   /// All files to read.
   std::vector<std::filesystem::path> inputs() const;
   bool is_for_targets() const { return !targets.empty(); }
+  bool has_id() const { return named_properties.count("CACHE_ID") != 0; }
 };
 
 void add_options(CLI::App& app, Arguments& arguments);

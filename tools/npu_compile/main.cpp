@@ -7,6 +7,7 @@
 #include <iostream>
 #include <sstream>
 
+#include <npucore/error.hpp>
 #include <npucore/npucore.hpp>
 
 #include "arguments.hpp"
@@ -25,20 +26,24 @@ namespace fs = std::filesystem;
 
 constexpr int kInterrupted = 130;
 
-void print_result(const npu::CompiledModel& compiled, const std::filesystem::path& output,
-                  double seconds) {
+void print_result(const std::string& title, const npu::CompiledModel& compiled,
+                  const std::string& rest) {
   std::ostringstream out;
-  out << output.string() << '\n';
+  out << title << '\n';
   out << "  device  " << compiled.device().info().name << '\n';
   print_ports(out, "input ", compiled.inputs());
   print_ports(out, "output", compiled.outputs());
   if (compiled.frame_input()) {
     print_frame(out, *compiled.frame_input());
   }
-  out << "  size    " << std::filesystem::file_size(output) << " bytes\n";
-  out << "  time    " << std::fixed << std::setprecision(2) << seconds << " s, from the "
-      << npu::to_string(compiled.load_stats().from) << '\n';
-  print(out.str());
+  print(out.str() + rest);
+}
+
+std::string time_line(std::chrono::duration<double> taken, npu::LoadedFrom from) {
+  std::ostringstream out;
+  out << "  time    " << std::fixed << std::setprecision(2) << taken.count() << " s, from the "
+      << npu::to_string(from) << '\n';
+  return out.str();
 }
 
 /// One line that is rewritten again and again, on a terminal only.
@@ -78,23 +83,51 @@ std::optional<npu::CompiledModel> compile(const Arguments& arguments) {
   return {};
 }
 
-int run(const Arguments& arguments) {
+/// The path of the .modelinfo that was written too, if there is one.
+std::optional<fs::path> write_blob(const Arguments& arguments, const npu::CompiledModel& compiled) {
   const auto output = arguments.output_path();
-  check_outputs(output, arguments.inputs());
-  const auto start = std::chrono::steady_clock::now();
-  const auto compiled = compile(arguments);
-  if (!compiled) return kInterrupted;
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  std::optional<std::filesystem::path> model_info;
-  {
-    const DeferredSignals until_written;
-    arguments.raw ? npu::write_output(output, compiled->native_binary())
-                  : compiled->export_blob(output);
-    model_info = copy_model_info(arguments.model, output);
+  const DeferredSignals until_written;
+  arguments.raw ? npu::write_output(output, compiled.native_binary())
+                : compiled.export_blob(output);
+  return copy_model_info(arguments.model, output);
+}
+
+/// Loads the entry that was just stored. A cache that cannot be used is only a warning for the
+/// library, but here the entry is all there is.
+npu::CompiledModel kept_entry(const Arguments& arguments, const npu::Device& device,
+                              const npu::LoadStats& stats) {
+  if (auto kept = npu::CompiledModel::load_cached(device, options_from(arguments))) return *kept;
+  std::string why;
+  for (const auto& warning : stats.warnings) why += (why.empty() ? ": " : "; ") + warning;
+  throw npu::Error(npu::ErrorCode::kIo, "the compiled model could not be kept in the cache" + why);
+}
+
+int run(const Arguments& arguments) {
+  const bool writes = !arguments.has_id() || !arguments.output.empty();
+  if (writes) {
+    check_outputs(arguments.output_path(), arguments.inputs());
   }
-  print_result(*compiled, output, taken.count());
-  if (model_info) {
-    print("  info    " + model_info->string() + '\n');
+  const auto start = std::chrono::steady_clock::now();
+  auto compiled = compile(arguments);
+  if (!compiled) return kInterrupted;
+  const auto stats = compiled->load_stats();
+  const auto time = time_line(std::chrono::steady_clock::now() - start, stats.from);
+  if (writes) {
+    const auto model_info = write_blob(arguments, *compiled);
+    const auto output = arguments.output_path();
+    print_result(output.string(), *compiled,
+                 "  size    " + std::to_string(fs::file_size(output)) + " bytes\n" + time);
+    if (model_info) {
+      print("  info    " + model_info->string() + '\n');
+    }
+  }
+  if (arguments.has_id()) {
+    const npu::Device device = compiled->device();
+    compiled.reset();  // both together may not fit into memory
+    const auto kept = kept_entry(arguments, device, stats);
+    print_result(kept.get_property(npu::property::cache_id) + ", in " +
+                     kept.get_property(npu::property::cache_dir),
+                 kept, time);
   }
   return exit_code::kDone;
 }
