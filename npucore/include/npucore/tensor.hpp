@@ -58,13 +58,15 @@ class NPU_API Tensor {
   bool is_imported() const;  ///< whether it lies in a DMA-BUF that the driver did not make
   /// False for driver memory whose context was lost: every inference copies it. Make another.
   bool is_reachable() const;
-  bool is_read_only() const;  ///< for the CPU and the device
+  bool is_read_only() const;  ///< whether it may only be an input; a file's also for the CPU
 
  private:
   friend struct internal::Pimpl;
-  Tensor(std::shared_ptr<internal::Allocation> allocation, std::size_t offset, std::size_t size);
+  Tensor(std::shared_ptr<internal::Allocation> allocation, std::size_t offset, std::size_t size,
+         bool read_only = false);
   std::shared_ptr<internal::Allocation> impl_;
   std::size_t offset_ = 0, size_bytes_ = 0;
+  bool read_only_ = false;  ///< in memory that others may write
 };
 
 /// Brackets the CPU's reading or writing of a tensor. A DMA-BUF's caches are then coherent with

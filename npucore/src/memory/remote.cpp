@@ -156,12 +156,13 @@ RemoteTensor RemoteContext::create_host_tensor(ElementType type, const Shape& sh
 }
 
 RemoteTensor RemoteContext::create_tensor(ElementType type, const Shape& shape, int dmabuf_fd,
-                                          std::size_t offset) const try {
-  return {Tensor::import_dmabuf(device_, dmabuf_fd, offset, bytes_of(type, shape)),
+                                          std::size_t offset, TensorType use) const try {
+  const auto tensor = Tensor::import_dmabuf(device_, dmabuf_fd, offset, bytes_of(type, shape));
+  return {use == TensorType::kInput ? internal::as_input_only(tensor) : tensor,
           type,
           shape,
           remote::kSharedBuffer,
-          TensorType::kBinded,
+          use,
           device_};
 } catch (...) {
   base::rethrow_as_error();
@@ -181,8 +182,13 @@ RemoteTensor RemoteContext::create_tensor(ElementType type, const Shape& shape, 
 }
 
 RemoteTensor RemoteContext::create_tensor(ElementType type, const Shape& shape,
-                                          const std::filesystem::path& file,
-                                          std::size_t offset) const try {
+                                          const std::filesystem::path& file, std::size_t offset,
+                                          TensorType use) const try {
+  if (use != TensorType::kInput) {
+    throw Error(ErrorCode::kInvalidArgument,
+                text("a remote tensor of the file ", file.string(), " cannot be ", to_string(use),
+                     ": a file is only read; use INPUT, or driver memory for what is written"));
+  }
   return {Tensor::from_file(device_, file, offset, bytes_of(type, shape)),
           type,
           shape,
@@ -205,13 +211,14 @@ RemoteTensor RemoteContext::create_tensor(ElementType type, const Shape& shape,
                                           const RemoteProperties& properties) const try {
   require_known(properties, {remote::kMemType, remote::kMemHandle, remote::kTensorType,
                              remote::kFileDescriptor, remote::kOffset});
-  const TensorType use = base::value_of(
-      kTensorTypes, text_of(properties, remote::kTensorType, "BINDED"), "tensor type");
   const std::string mem_type = text_of(properties, remote::kMemType, remote::kInternalBuffer);
+  const char* otherwise = mem_type == remote::kMappedFile ? "INPUT" : "BINDED";
+  const TensorType use = base::value_of(
+      kTensorTypes, text_of(properties, remote::kTensorType, otherwise), "tensor type");
   if (mem_type == remote::kInternalBuffer) return create_l0_host_tensor(type, shape, use);
   if (mem_type == remote::kSharedBuffer) {
     return create_tensor(type, shape, static_cast<int>(number_of(properties, remote::kMemHandle)),
-                         offset_of(properties));
+                         offset_of(properties), use);
   }
   if (mem_type == remote::kCpuAddress) {
     return create_tensor(type, shape, address_of(properties, remote::kMemHandle), use);
@@ -221,7 +228,7 @@ RemoteTensor RemoteContext::create_tensor(ElementType type, const Shape& shape,
     if (file.empty()) {
       refuse(remote::kFileDescriptor, "the path of a file");
     }
-    return create_tensor(type, shape, std::filesystem::path(file), offset_of(properties));
+    return create_tensor(type, shape, std::filesystem::path(file), offset_of(properties), use);
   }
   refuse(remote::kMemType, "L0_INTERNAL_BUF, SHARED_BUF, CPU_VA or MMAPED_FILE");
 } catch (...) {

@@ -30,8 +30,8 @@ void require_bytes(std::size_t size_bytes) {
 }  // namespace
 
 Tensor::Tensor(std::shared_ptr<internal::Allocation> allocation, std::size_t offset,
-               std::size_t size)
-    : impl_(std::move(allocation)), offset_(offset), size_bytes_(size) {}
+               std::size_t size, bool read_only)
+    : impl_(std::move(allocation)), offset_(offset), size_bytes_(size), read_only_(read_only) {}
 
 Tensor Tensor::allocate(const Device& device, std::size_t size_bytes, MemoryUse use,
                         bool exportable) try {
@@ -126,7 +126,7 @@ Tensor Tensor::slice(std::size_t offset, std::size_t size) const try {
                 base::text("Tensor::slice: bytes ", offset, " to ", offset, '+', size,
                            " are not inside a tensor of ", size_bytes(), " bytes"));
   }
-  return {impl_, offset_ + offset, size};
+  return {impl_, offset_ + offset, size, read_only_};
 } catch (...) {
   base::rethrow_as_error();
 }
@@ -160,7 +160,7 @@ bool Tensor::is_reachable() const {
 }
 
 bool Tensor::is_read_only() const {
-  return impl_ && impl_->read_only;
+  return impl_ && (read_only_ || impl_->read_only);
 }
 
 struct CpuAccess::Bracket : dmabuf::CpuAccess {

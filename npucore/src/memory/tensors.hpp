@@ -26,4 +26,11 @@ inline Tensor whole_tensor(std::shared_ptr<Allocation> allocation) {
   return make_tensor(std::move(allocation), 0, size);
 }
 
+/// The same bytes, as an input only: a DMA-BUF is imported once for all that use it.
+inline Tensor as_input_only(const Tensor& tensor) {
+  const auto& allocation = allocation_of(tensor);
+  const auto offset = static_cast<std::size_t>(tensor.data() - allocation->base());
+  return Pimpl::make<Tensor>(allocation, offset, tensor.size_bytes(), true);
+}
+
 }  // namespace npu::internal

@@ -129,6 +129,30 @@ TEST_F(RemoteTensors, OfADmabufBeginAtTheirOffset) {
   ::close(fd);
 }
 
+TEST_F(RemoteTensors, OfADmabufAreWhatTheirTypeSays) {
+  const int fd = make_memfd(4096);
+  const auto make = [&](const char* type) {
+    return context_.create_tensor(ElementType::kF32, kShape,
+                                  RemoteProperties{{"MEM_TYPE", std::string("SHARED_BUF")},
+                                                   {"MEM_HANDLE", std::int64_t{fd}},
+                                                   {"TENSOR_TYPE", std::string(type)}});
+  };
+  const RemoteTensor input = make("INPUT"), both = make("BINDED"), output = make("OUTPUT");
+  for (const auto& [tensor, type] :
+       {std::pair(&input, "INPUT"), {&both, "BINDED"}, {&output, "OUTPUT"}}) {
+    EXPECT_EQ(std::get<std::string>(tensor->get_params().at("TENSOR_TYPE")), type);
+    EXPECT_EQ(tensor->tensor().is_read_only(), tensor == &input) << type;
+    EXPECT_EQ(tensor->data(), both.data()) << "the buffer is imported once";
+  }
+  Request request = model_.create_request();
+  request.set_input(0, input);
+  request.set_output(0, output);
+  expect_error(ErrorCode::kInvalidArgument, "read-only", [&] { request.set_output(0, input); });
+  expect_error(ErrorCode::kInvalidArgument, "read-only",
+               [&] { request.set_output(0, input.tensor().slice(0, kBytes)); });
+  ::close(fd);
+}
+
 TEST_F(RemoteTensors, OfHostMemoryAreInPlace) {
   void* pages = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(pages, MAP_FAILED);
@@ -160,6 +184,15 @@ TEST_F(RemoteTensors, OfAFileBeginAtTheirOffset) {
                                               {"OFFSET", std::int64_t{100}}});
   EXPECT_EQ(infer(named), affine(6));
   EXPECT_EQ(std::get<std::string>(named.get_params().at("MEM_TYPE")), "MMAPED_FILE");
+  EXPECT_EQ(std::get<std::string>(named.get_params().at("TENSOR_TYPE")), "INPUT");
+  for (const char* type : {"OUTPUT", "BINDED"}) {
+    expect_error(ErrorCode::kInvalidArgument, "a file is only read", [&] {
+      context_.create_tensor(ElementType::kF32, kShape,
+                             RemoteProperties{{"MEM_TYPE", std::string("MMAPED_FILE")},
+                                              {"FILE_DESCRIPTOR", file.string()},
+                                              {"TENSOR_TYPE", std::string(type)}});
+    });
+  }
 }
 
 TEST_F(RemoteTensors, OfNtHandlesHaveTheirPlace) {

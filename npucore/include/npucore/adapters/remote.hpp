@@ -88,19 +88,22 @@ class NPU_API RemoteContext {
                                      TensorType use = TensorType::kBinded) const;
   /// The same, for the CPU to read and write quickly.
   RemoteTensor create_host_tensor(ElementType type, const Shape& shape) const;
-  /// Bytes at `offset` of a DMA-BUF.
+  /// Bytes at `offset` of a DMA-BUF. One of kInput cannot be bound to an output.
   RemoteTensor create_tensor(ElementType type, const Shape& shape, int dmabuf_fd,
-                             std::size_t offset = 0) const;
+                             std::size_t offset = 0, TensorType use = TensorType::kBinded) const;
   /// The application's memory, in place: see Tensor::import_host.
   RemoteTensor create_tensor(ElementType type, const Shape& shape, void* memory,
                              TensorType use = TensorType::kBinded) const;
-  /// A file's bytes at `offset`, an input: see Tensor::from_file.
+  /// A file's bytes at `offset`: see Tensor::from_file. Throws Error(kInvalidArgument) for another
+  /// use than kInput, as the device does not write files.
   RemoteTensor create_tensor(ElementType type, const Shape& shape,
-                             const std::filesystem::path& file, std::size_t offset = 0) const;
+                             const std::filesystem::path& file, std::size_t offset = 0,
+                             TensorType use = TensorType::kInput) const;
   /// Throws Error(kUnsupported): only Windows has NT handles.
   RemoteTensor create_tensor_of_nt_handle(ElementType type, const Shape& shape,
                                           void* nt_handle) const;
-  /// Takes MEM_TYPE with MEM_HANDLE, or FILE_DESCRIPTOR and OFFSET. Empty: driver memory.
+  /// Takes MEM_TYPE with MEM_HANDLE, or FILE_DESCRIPTOR and OFFSET, and TENSOR_TYPE, which is INPUT
+  /// for a file and else BINDED. Empty: driver memory.
   RemoteTensor create_tensor(ElementType type, const Shape& shape,
                              const RemoteProperties& properties) const;
 
