@@ -86,7 +86,7 @@ class NPU_API Properties {
   Properties& set(Property<bool> property, const char* value);  ///< "NO" is not true
   template <class T>
   Properties& set(Property<T> property, const std::type_identity_t<T>& value);
-  bool is_set(const std::string& name) const { return values_.count(name) != 0; }
+  bool is_set(const std::string& name) const;
   /// The value, or the default if none was set. Throws like set().
   std::string get(const std::string& name) const;
   template <class T>

@@ -64,12 +64,19 @@ std::pair<std::string, std::string> take_pair(std::string& rest) {
 Properties& Properties::set(const std::string& name, const std::string& value) try {
   const PropertyRow& row = writable_row(name);
   try {
-    values_[name] = row.normalize(value);
+    values_[row.kept_as ? row.kept_as : name] = row.normalize(value);
   } catch (const std::invalid_argument& error) {
     throw Error(ErrorCode::kInvalidArgument, text("the property ", name, " cannot be ",
                                                   base::quoted(value), ": ", error.what()));
   }
   return *this;
+} catch (...) {
+  base::rethrow_as_error();
+}
+
+bool Properties::is_set(const std::string& name) const try {
+  const PropertyRow* row = internal::find_property_row(name);
+  return values_.count(row && row->kept_as ? row->kept_as : name) != 0;
 } catch (...) {
   base::rethrow_as_error();
 }
@@ -89,7 +96,9 @@ Properties& Properties::set(Property<T> property, const std::type_identity_t<T>&
 
 std::string Properties::get(const std::string& name) const try {
   const auto found = values_.find(name);
-  return found != values_.end() ? found->second : writable_row(name).info.default_value;
+  if (found != values_.end()) return found->second;
+  const PropertyRow& row = writable_row(name);
+  return row.kept_as ? row.read_back(get(row.kept_as)) : row.info.default_value;
 } catch (...) {
   base::rethrow_as_error();
 }

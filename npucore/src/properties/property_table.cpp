@@ -85,6 +85,13 @@ PropertyRow not_in_key(PropertyRow row) {
   return row;
 }
 
+/// Another name for a row, with values of its own.
+PropertyRow alias(PropertyRow row, const char* kept_as, NormalizeValue read_back) {
+  row.kept_as = kept_as;
+  row.read_back = read_back;
+  return row;
+}
+
 std::vector<PropertyRow> facts() {
   return {
       device_fact("SUPPORTED_CONFIG_KEYS", "list", "the names that can be written"),
@@ -264,6 +271,10 @@ std::vector<PropertyRow> target_settings() {
 
 std::vector<PropertyRow> all_rows() {
   std::vector<PropertyRow> rows;
+      alias(setting("NPU_USE_BASE_MODEL_SERIALIZER", copies_weights, "YES | NO", "",
+                    "older name: YES is NPU_MODEL_SERIALIZER_VERSION=ALL_WEIGHTS_COPY, NO is "
+                    "NO_WEIGHTS_COPY; the last one set counts"),
+            property::serializer.name, is_all_weights_copy),
   for (auto part : {facts(), settings(), hint_settings(), target_settings()}) {
     rows.insert(rows.end(), part.begin(), part.end());
   }

@@ -18,6 +18,10 @@ struct PropertyRow {
   NormalizeValue normalize = nullptr;  ///< null: read-only
   /// Compilers that do not know it do not get it; if false, that is an error.
   bool optional_for_compiler = false;
+  /// Another row's name: values are kept there, as `normalize` spells them for that row. Null: its
+  /// own.
+  const char* kept_as = nullptr;
+  NormalizeValue read_back = nullptr;  ///< with kept_as: this row's word for the other row's value
 };
 
 /// Ordered by name.

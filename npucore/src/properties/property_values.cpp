@@ -193,6 +193,13 @@ std::string execution_mode_name(const std::string& value) {
 std::string profiling_type_name(const std::string& value) {
   return one_of(value, {"MODEL", "INFER"});
 }
+std::string copies_weights(const std::string& value) {
+  return to_string(yes_no(value) == "YES" ? Serializer::kAllWeightsCopy
+                                          : Serializer::kNoWeightsCopy);
+}
+std::string is_all_weights_copy(const std::string& value) {
+  return property_text(value == to_string(Serializer::kAllWeightsCopy));
+}
 std::string compile_place_name(const std::string& value) {
   return one_of(value, {"in-process", "helper"});
 }

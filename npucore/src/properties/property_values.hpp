@@ -39,6 +39,8 @@ std::string workload_type_name(const std::string& value);
 std::string serializer_name(const std::string& value);
 std::string precision_name(const std::string& value);
 std::string execution_mode_name(const std::string& value);
+std::string copies_weights(const std::string& value);       ///< YES or NO to a serializer's name
+std::string is_all_weights_copy(const std::string& value);  ///< and back; NO for AUTO
 std::string profiling_type_name(const std::string& value);
 std::string compile_place_name(const std::string& value);
 std::string compiler_type_name(const std::string& value);

@@ -95,6 +95,8 @@ INSTANTIATE_TEST_SUITE_P(
         SpellingRow{"weightless_is_not_guessed", "7.5", "1.10", "", "", "ok"},
         SpellingRow{"classic_by_choice", "7.5", "1.16",
                     "NPU_MODEL_SERIALIZER_VERSION=ALL_WEIGHTS_COPY", "", "ok"},
+        SpellingRow{"classic_by_its_older_name", "7.5", "1.16", "NPU_USE_BASE_MODEL_SERIALIZER=YES",
+                    "", "ok"},
         SpellingRow{"weightless_by_choice_on_an_old_compiler", "7.4", "1.16",
                     "NPU_MODEL_SERIALIZER_VERSION=NO_WEIGHTS_COPY", nullptr,
                     "does not take weights by address"},

@@ -125,6 +125,23 @@ TEST(Properties, HaveTypedNames) {
   EXPECT_EQ(properties.get(property::priority), Priority::kHigh);
 }
 
+TEST(Properties, HaveAnOlderNameOfTheSerializer) {
+  const char* const older = "NPU_USE_BASE_MODEL_SERIALIZER";
+  Properties properties;
+  EXPECT_FALSE(properties.is_set(older));
+  EXPECT_EQ(properties.get(std::string(older)), "NO");
+  properties.set(older, "true");
+  EXPECT_TRUE(properties.is_set(older));
+  EXPECT_EQ(properties.get(std::string(older)), "YES");
+  EXPECT_EQ(properties.to_string(), "NPU_MODEL_SERIALIZER_VERSION=ALL_WEIGHTS_COPY");
+  EXPECT_EQ(Properties::parse("NPU_USE_BASE_MODEL_SERIALIZER=NO").get(property::serializer),
+            Serializer::kNoWeightsCopy);
+  properties.set(property::serializer, Serializer::kAuto);
+  EXPECT_EQ(properties.get(std::string(older)), "NO") << "the last one set counts";
+  expect_error(ErrorCode::kInvalidArgument, "use YES or NO",
+               [&] { properties.set(older, "AUTO"); });
+}
+
 TEST(Properties, AnswerWithTheirDefaults) {
   const Properties properties;
   EXPECT_FALSE(properties.is_set(property::priority));
@@ -220,6 +237,7 @@ TEST(PropertyTable, HoldsWhatUsersOfOpenVinoExpect) {
                            "NPU_MODEL_SERIALIZER_VERSION",
                            "NPU_SERIALIZATION_WEIGHTS_SIZE_THRESHOLD"}) {
     EXPECT_NE(find_property(name), nullptr) << name;
+                           "NPU_USE_BASE_MODEL_SERIALIZER",
   }
 }
 
