@@ -56,6 +56,7 @@ set(NPUCORE_SOURCES
   npucore/src/device/device_impl.cpp
   npucore/src/device/device_properties.cpp
   npucore/src/device/diagnosis.cpp
+  npucore/src/device/requirements.cpp
   npucore/src/device/runtime.cpp
   npucore/src/dmabuf/dmabuf.cpp
   npucore/src/dmabuf/new_buffer.cpp

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,7 @@
 
 #include "compile/preflight.hpp"
 #include "ir/blob_container.hpp"
+#include "ir/elf_sections.hpp"
 #include "support/temp_dir.hpp"
 #include "tools/run_tool.hpp"
 
@@ -90,6 +93,42 @@ TEST_P(Blobs, NpuInfoTellsThem) {
   for (const auto& part : parts) {
     EXPECT_TRUE(has(run.output, part)) << part << " in\n" << run.output;
   }
+}
+
+struct Engines {
+  std::uint32_t tiles = 0;
+  std::size_t dma = 0;
+  bool operator==(const Engines&) const = default;
+};
+void PrintTo(const Engines& engines, std::ostream* out) {
+  *out << engines.tiles << " tiles, " << engines.dma << " DMA engines";
+}
+
+/// The tiles and DMA engines that the compiler takes for a hint.
+Engines engines_for(const std::string& platform, PerformanceHint hint) {
+  const auto network = std::filesystem::path(std::getenv("NETWORKS_DIR")) / "constant_filter.xml";
+  CompileOptions options;
+  options.properties.set(property::performance_hint, hint);
+  const auto made = compile_for({platform}, Model::read(network), options);
+  const auto view = ir::open_blob(made.file, "a.blob");
+  std::set<char> dma;  // "task.dma.1.0", for a 3720 ".text.dmaTasks1"
+  for (const auto& section : ir::elf_sections(view.native, "a.blob")) {
+    for (const std::string_view before : {"task.dma.", ".text.dmaTasks"}) {
+      if (section.name.starts_with(before)) {
+        dma.insert(section.name.at(before.size()));
+      }
+    }
+  }
+  return {internal::built_with(view, "a.blob").tiles, dma.size()};
+}
+
+TEST_P(Blobs, UseTheEnginesThatTheDocumentationTells) {
+  const std::map<std::string, std::array<std::uint32_t, 2>> tiles = {
+      {"3720", {2, 2}}, {"4000", {4, 2}}, {"5010", {3, 1}}, {"5020", {1, 1}}, {"6010", {3, 1}}};
+  const auto& [latency, throughput] = tiles.at(GetParam());
+  EXPECT_EQ(engines_for(GetParam(), PerformanceHint::kLatency), (Engines{latency, 2}));
+  EXPECT_EQ(engines_for(GetParam(), PerformanceHint::kUndefined), (Engines{latency, 2}));
+  EXPECT_EQ(engines_for(GetParam(), PerformanceHint::kThroughput), (Engines{throughput, 2}));
 }
 
 DeviceInfo device_for(const std::string& platform, const ir::BuiltWith& blob) {

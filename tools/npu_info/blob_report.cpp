@@ -34,6 +34,9 @@ void print_versions(std::ostream& out, const npu::BlobInfo& blob) {
   if (!blob.platform.empty()) {
     print("platform  ", blob.platform);
   }
+  if (blob.tiles != 0) {
+    print("tiles     ", std::to_string(blob.tiles));
+  }
   if (is_known(blob.compiler)) {
     print("compiler  ", dotted(blob.compiler, false));
   }
@@ -65,10 +68,12 @@ ordered_json to_json(const npu::BlobInfo& blob) {
   json["native_bytes"] = blob.native_bytes;
   json["model"] = blob.model_name.empty() ? ordered_json(nullptr) : ordered_json(blob.model_name);
   json["platform"] = blob.platform.empty() ? ordered_json(nullptr) : ordered_json(blob.platform);
+  json["tiles"] = blob.tiles == 0 ? ordered_json(nullptr) : ordered_json(blob.tiles);
   json["compiler"] = version_json(blob.compiler, false);
   json["elf"] = version_json(blob.elf, true);
   json["runtime"] = version_json(blob.runtime, true);
   json["driver_version"] = blob.driver_version;
+  json["requirements"] = blob.requirements;
   json["inputs"] = ports_json(blob.inputs);
   json["outputs"] = ports_json(blob.outputs);
   json["frame"] = blob.frame_input ? ordered_json(blob.frame_input->preprocess.frame.describe())

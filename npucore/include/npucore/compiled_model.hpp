@@ -150,7 +150,9 @@ struct BlobInfo {
   std::string platform;  ///< it was built for this platform, with these versions
   Version compiler, elf, runtime;
   std::uint32_t driver_version = 0;
-  std::string model_name;  ///< this and the rest: only in blobs that npucore wrote
+  std::uint32_t tiles = 0;   ///< that it was built for; a device with fewer refuses it
+  std::string requirements;  ///< the property RUNTIME_REQUIREMENTS of the model in it
+  std::string model_name;    ///< this and the rest: only in blobs that npucore wrote
   std::vector<Port> inputs, outputs;
   std::optional<FrameInput> frame_input;
   std::map<std::string, std::string> model_info;

@@ -75,6 +75,8 @@ class NPU_API Device {
   std::string get_property(const std::string& name) const;
   template <class T>
   T get_property(Property<T> property) const;
+  /// COMPATIBILITY_CHECK of a model's RUNTIME_REQUIREMENTS, or BlobInfo::requirements, here.
+  std::string get_property(const std::string& name, const std::string& requirements) const;
   /// Sets a default for every model compiled or loaded on this NPU from now on; the model's own
   /// options win. Throws like Properties::set().
   void set_property(const std::string& name, const std::string& value);

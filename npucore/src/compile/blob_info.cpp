@@ -2,6 +2,7 @@
 
 #include "base/api.hpp"
 #include "base/mapped_file.hpp"
+#include "device/requirements.hpp"
 #include "ir/blob_container.hpp"
 #include "ir/elf_sections.hpp"
 
@@ -23,6 +24,8 @@ BlobInfo read_blob_info(const std::filesystem::path& path) try {
   info.elf = built.elf;
   info.runtime = built.runtime;
   info.driver_version = built.driver_version;
+  info.tiles = built.tiles;
+  info.requirements = internal::requirements_text(built);
   if (view.description) {
     info.model_name = view.description->model_name;
     info.inputs = view.description->inputs;

@@ -1,5 +1,6 @@
 #include "compilation.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdlib>
@@ -111,6 +112,8 @@ void Compilation::describe_by_model() {
   compiled_->frame_input = model_.frame_input();
   compiled_->model_info = model_.model_info();
   compiled_->built_with = built_with(compiled_->device->info);
+  const auto tiles = compiled_->properties.values().get(property::tiles);  // -1: not said
+  compiled_->built_with.tiles = static_cast<std::uint32_t>(std::max<std::int64_t>(tiles, 0));
 }
 
 void Compilation::enter(CompilePhase phase) const {
@@ -311,7 +314,9 @@ void Compilation::compile_in_helper() {
   enter(CompilePhase::kSerializing);
   HelperResult made = helper_->compile(helper_task(), [this] { enter(CompilePhase::kCompiling); });
   load_made(std::move(made.blob), "from the helper process");
+  const std::uint32_t tiles = compiled_->built_with.tiles;  // as the blob says
   compiled_->built_with = built_with(compiled_->device->info);
+  compiled_->built_with.tiles = tiles;
   LoadStats& stats = compiled_->stats;
   stats.serialized_bytes = made.serialized_bytes;
   stats.compile_ns += made.compile_ns;

@@ -5,7 +5,9 @@
 
 #include <npucore/error.hpp>
 
+#include "base/log.hpp"
 #include "base/text.hpp"
+#include "device/requirements.hpp"
 #include "ir/byte_reader.hpp"
 #include "ir/elf_sections.hpp"
 #include "ze/platforms.hpp"
@@ -23,6 +25,8 @@ constexpr std::string_view kRuntimeNote = "note.MappedInferenceVersion";
 // Four 8-byte numbers that are the same for all platforms, then the platform.
 constexpr std::string_view kPlatformSection = "meta.PlatformInfo";
 constexpr std::size_t kPlatformOffset = 32;
+// The same and more as text, with a zero at its end.
+constexpr std::string_view kRequirementsSection = "compatibility_string";
 
 constexpr Version kUnknown{};
 
@@ -44,10 +48,35 @@ std::string platform_of(std::span<const std::byte> section) {
   return ze::platform_of_blob(reader.number<std::uint64_t>().value_or(0));
 }
 
+/// Adds what the compiler says of its blob in its own words, where nothing else has said it.
+void add_words_of(std::span<const std::byte> section, ir::BuiltWith& built) try {
+  const std::string_view all(reinterpret_cast<const char*>(section.data()), section.size());
+  const ir::BuiltWith words = read_requirements(all.substr(0, all.find('\0')));
+  built.tiles = words.tiles;
+  if (built.platform.empty()) {
+    built.platform = words.platform;
+  }
+  if (built.compiler == kUnknown) {
+    built.compiler = words.compiler;
+  }
+  if (built.elf == kUnknown) {
+    built.elf = words.elf;
+  }
+  if (built.runtime == kUnknown) {
+    built.runtime = words.runtime;
+  }
+} catch (const Error& error) {
+  if (error.code() != ErrorCode::kInvalidArgument) throw;
+  base::log(LogLevel::kDebug, error.what());
+}
+
 void read_section(const std::string& name, std::uint32_t type, std::span<const std::byte> bytes,
                   ir::BuiltWith& built) {
   if (name.ends_with(kPlatformSection) && built.platform.empty()) {
     built.platform = platform_of(bytes);
+  }
+  if (name == kRequirementsSection) {
+    add_words_of(bytes, built);
   }
   const auto version = type == kNoteSection ? version_note(bytes) : std::nullopt;
   if (version && name.ends_with(kElfNote)) {
@@ -66,24 +95,6 @@ void read_sections(const ir::BlobView& blob, const std::string& title, ir::Built
                    blob.native.subspan(section.offset, section.size_bytes), built);
     }
   }
-}
-
-enum class Fit { kFits, kBlobIsOlder, kBlobIsNewer };
-
-/// A minor version only adds to an interface: an older blob still runs.
-Fit fit(const Version& blob, const Version& device) {
-  if (blob == kUnknown || device == kUnknown) return Fit::kFits;
-  if (blob.major != device.major) {
-    return blob.major > device.major ? Fit::kBlobIsNewer : Fit::kBlobIsOlder;
-  }
-  return blob.minor > device.minor ? Fit::kBlobIsNewer : Fit::kFits;
-}
-
-const char* advice(Fit fit) {
-  return fit == Fit::kBlobIsNewer
-             ? "the blob is newer than the driver: update the NPU driver and its firmware, or "
-               "compile the model with this driver"
-             : "the blob is older than the driver: compile the model again with this driver";
 }
 
 }  // namespace
@@ -109,21 +120,11 @@ std::string describe_both(const ir::BuiltWith& blob, const DeviceInfo& device) {
 }
 
 void check_fit(const std::string& title, const ir::BuiltWith& blob, const DeviceInfo& device) {
-  const auto refuse = [&](const std::string& why) {
-    throw Error(ErrorCode::kIncompatible,
-                text(title, ": ", why, " (", describe_both(blob, device),
-                     "; NPU_DISABLE_VERSION_CHECK=YES lets the driver decide)"));
-  };
-  if (!blob.platform.empty() && !device.platform.empty() && blob.platform != device.platform) {
-    refuse(text("the blob is for platform ", blob.platform, ", the device is a ", device.platform,
-                ": compile the model for this device"));
-  }
-  for (const Fit outcome :
-       {fit(blob.elf, device.blob_elf), fit(blob.runtime, device.blob_runtime)}) {
-    if (outcome != Fit::kFits) {
-      refuse(advice(outcome));
-    }
-  }
+  const std::string why = why_unfit(blob, device);
+  if (why.empty()) return;
+  throw Error(ErrorCode::kIncompatible,
+              text(title, ": ", why, " (", describe_both(blob, device),
+                   "; NPU_DISABLE_VERSION_CHECK=YES lets the driver decide)"));
 }
 
 }  // namespace npu::internal

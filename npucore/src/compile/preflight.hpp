@@ -8,8 +8,8 @@
 
 namespace npu::internal {
 
-/// The versions a blob was built with, if it tells them: from the notes that Intel's compiler
-/// writes into the ELF, then from npucore's description.
+/// The versions a blob was built with, if it tells them: from the notes and the text that Intel's
+/// compiler writes into the ELF, then from npucore's description.
 ir::BuiltWith built_with(const ir::BlobView& blob, const std::string& title);
 
 /// The versions that this device's compiler writes into blobs.
@@ -18,9 +18,7 @@ ir::BuiltWith built_with(const DeviceInfo& device);
 /// Describes both sides, for messages.
 std::string describe_both(const ir::BuiltWith& blob, const DeviceInfo& device);
 
-/// Throws Error(kIncompatible) for a blob that cannot run on the device: its platform differs, or
-/// its ELF or runtime version has another major, or a newer minor, than the driver's. Says which
-/// side to update.
+/// Throws Error(kIncompatible) for a blob that cannot run on the device: see why_unfit().
 void check_fit(const std::string& title, const ir::BuiltWith& blob, const DeviceInfo& device);
 
 }  // namespace npu::internal

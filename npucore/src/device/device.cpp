@@ -72,6 +72,12 @@ std::string Device::get_property(const std::string& name) const {
   return with(impl_, [&](const Impl& impl) { return internal::device_property(impl, name); });
 }
 
+std::string Device::get_property(const std::string& name, const std::string& requirements) const {
+  return with(impl_, [&](const Impl& impl) {
+    return internal::compatibility_property(impl, name, requirements);
+  });
+}
+
 void Device::set_property(const std::string& name, const std::string& value) {
   with(impl_, [&](Impl& impl) { internal::set_device_property(impl, name, value); });
 }

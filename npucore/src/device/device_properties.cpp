@@ -9,10 +9,12 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "properties/property_table.hpp"
+#include "properties/property_values.hpp"
 #include "ze/device_queries.hpp"
 #include "ze/platforms.hpp"
 #include "ze/queue.hpp"
 
+#include "requirements.hpp"
 #include "runtime.hpp"
 
 namespace npu::internal {
@@ -20,6 +22,8 @@ namespace {
 
 using base::text;
 using Answer = std::string (*)(const Device::Impl&);
+
+constexpr const char* kCompatibilityCheck = "COMPATIBILITY_CHECK";
 
 std::string names_where(bool (*wanted)(const PropertyInfo&)) {
   std::vector<std::string> names;
@@ -94,14 +98,14 @@ const std::map<std::string, Answer>& answers() {
       {"NPU_COMPILER_VERSION", compiler_version},
       {"OPTIMIZATION_CAPABILITIES",
        [](const Device::Impl&) { return std::string("FP16 INT8 EXPORT_IMPORT"); }},
-      {"NUM_STREAMS", [](const Device::Impl&) { return std::string("1"); }},
       {"OPTIMAL_NUMBER_OF_INFER_REQUESTS",
        [](const Device::Impl& device) {
          return std::to_string(optimal_number_of_requests(device.info, device.properties.values()));
        }},
       {"RANGE_FOR_ASYNC_INFER_REQUESTS",
        [](const Device::Impl&) { return text("1,", ze::Queue::kPlaces, ",1"); }},
-      {"RANGE_FOR_STREAMS", [](const Device::Impl&) { return std::string("1,1"); }},
+      {"RANGE_FOR_STREAMS", [](const Device::Impl&) { return text("0,", kMostStreams); }},
+      {kCompatibilityCheck, [](const Device::Impl&) { return std::string("NOT_APPLICABLE"); }},
   };
   return *table;
 }
@@ -155,6 +159,15 @@ std::string device_property(const Device::Impl& device, const std::string& name)
   }
   if (row->info.access == Access::kReadWrite) return set.get(name);
   return answers().at(name)(device);
+}
+
+std::string compatibility_property(const Device::Impl& device, const std::string& name,
+                                   const std::string& requirements) {
+  if (name != kCompatibilityCheck) {
+    throw Error(ErrorCode::kInvalidArgument, text("the property ", name, " takes no argument; ",
+                                                  kCompatibilityCheck, " alone does"));
+  }
+  return compatibility(read_requirements(requirements), device.info);
 }
 
 void set_device_property(Device::Impl& device, const std::string& name, const std::string& value) {

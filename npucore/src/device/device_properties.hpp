@@ -8,6 +8,9 @@
 namespace npu::internal {
 
 std::string device_property(const Device::Impl& device, const std::string& name);
+/// COMPATIBILITY_CHECK, the only property with an argument.
+std::string compatibility_property(const Device::Impl& device, const std::string& name,
+                                   const std::string& requirements);
 void set_device_property(Device::Impl& device, const std::string& name, const std::string& value);
 
 /// The properties of a model with these options, which win over the device's. Throws for a device

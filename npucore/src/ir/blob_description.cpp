@@ -312,6 +312,9 @@ std::string describe(const BuiltWith& built) {
   if (!built.platform.empty()) {
     parts.push_back("platform=" + built.platform);
   }
+  if (built.tiles != 0) {
+    parts.push_back(base::text("tiles=", built.tiles));
+  }
   if (built.compiler != kUnknown) {
     parts.push_back(base::text("compiler=", built.compiler.major, '.', built.compiler.minor));
   }

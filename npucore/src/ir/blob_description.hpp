@@ -20,9 +20,11 @@ struct BuiltWith {
   std::string platform;
   Version compiler, elf, runtime;
   std::uint32_t driver_version = 0;
+  std::uint32_t tiles = 0;  ///< of the NPU; not in npucore's own description
   bool operator==(const BuiltWith&) const = default;
 };
-/// "platform=4000 compiler=7.5 elf=1.2.7 runtime=11.13.0 driver=17301592", without unknown parts.
+/// "platform=4000 tiles=4 compiler=7.5 elf=1.2.7 runtime=11.13.0 driver=17301592", without unknown
+/// parts.
 std::string describe(const BuiltWith& built);
 
 /// npucore's own description of a blob, written beside the driver's blob.

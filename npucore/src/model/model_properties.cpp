@@ -6,6 +6,7 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "device/device_properties.hpp"
+#include "device/requirements.hpp"
 #include "properties/compiler_options.hpp"
 #include "properties/property_table.hpp"
 #include "properties/property_values.hpp"
@@ -29,7 +30,6 @@ const std::map<std::string, Answer>& answers() {
   static const auto* const table = new std::map<std::string, Answer>{
       {"SUPPORTED_PROPERTIES",
        [](const CompiledModel::Impl&) { return internal::supported_properties(true); }},
-      {"NUM_STREAMS", [](const CompiledModel::Impl&) { return std::string("1"); }},
       {"OPTIMAL_NUMBER_OF_INFER_REQUESTS",
        [](const CompiledModel::Impl& model) {
          return std::to_string(
@@ -43,7 +43,13 @@ const std::map<std::string, Answer>& answers() {
        }},
       {"LOADED_FROM_CACHE", from_cache},
       {"RUNTIME_REQUIREMENTS",
-       [](const CompiledModel::Impl& model) { return ir::describe(model.built_with); }},
+       [](const CompiledModel::Impl& model) {
+         return internal::requirements_text(model.built_with);
+       }},
+      {"COMPATIBILITY_CHECK",
+       [](const CompiledModel::Impl& model) {
+         return internal::compatibility(model.built_with, model.device->info);
+       }},
   };
   return *table;
 }

@@ -120,20 +120,22 @@ std::vector<PropertyRow> facts() {
       device_fact("NPU_COMPILER_VERSION", "number",
                   "version of the driver's compiler, (major << 16) | minor; 0: it has none"),
       device_fact("OPTIMIZATION_CAPABILITIES", "list", "FP16, INT8 and EXPORT_IMPORT"),
-      fact_of_both("NUM_STREAMS", "1", "always 1"),
       fact_of_both(
           "OPTIMAL_NUMBER_OF_INFER_REQUESTS", "number",
           "requests to keep in flight: with THROUGHPUT 4 on 3720 and 8 on later platforms, "
           "else 1; no more than PERFORMANCE_HINT_NUM_REQUESTS if that is set"),
       device_fact("RANGE_FOR_ASYNC_INFER_REQUESTS", "FROM,TO,STEP",
                   "requests of one model that can be in flight at once"),
-      device_fact("RANGE_FOR_STREAMS", "FROM,TO", "always 1,1"),
+      device_fact("RANGE_FOR_STREAMS", "FROM,TO", "the numbers that NUM_STREAMS takes"),
       model_fact("NETWORK_NAME", "text", "the model's name"),
       model_fact("EXECUTION_DEVICES", "npu, software", "what runs the model"),
       model_fact("LOADED_FROM_CACHE", "YES, NO", "from CACHE_DIR or the driver's own cache"),
-      model_fact("RUNTIME_REQUIREMENTS", "list of NAME=VALUE",
-                 "versions of compiler, blob format and firmware interface that the model was "
-                 "compiled for, as far as known"),
+      model_fact("RUNTIME_REQUIREMENTS", "meta=N.N;ov=N.N.N;desc=[NAME=VALUE;...]",
+                 "platform, tiles, and versions of compiler, blob format (elf) and firmware "
+                 "interface (mi) that the model was compiled for, as far as known"),
+      fact_of_both("COMPATIBILITY_CHECK", "SUPPORTED, UNSUPPORTED, NOT_APPLICABLE",
+                   "whether the device runs a model with given RUNTIME_REQUIREMENTS: of a model "
+                   "its own, of a device those of get_property()'s second argument"),
   };
 }
 
@@ -144,6 +146,9 @@ std::vector<PropertyRow> settings() {
               "OPTIMAL_NUMBER_OF_INFER_REQUESTS, unless 0"),
       setting("MODEL_PRIORITY", priority_name, "LOW | MEDIUM | HIGH", "MEDIUM",
               "priority of the model's queue"),
+      setting("NUM_STREAMS", streams_number, text("AUTO | 0..", kMostStreams), "AUTO",
+              "taken and without effect: no threads run requests; the application keeps as many in "
+              "flight as it wants, on one queue"),
       changeable(setting("WORKLOAD_TYPE", workload_type_name, "DEFAULT | EFFICIENT", "DEFAULT",
                          "EFFICIENT runs when nothing else needs the device")),
       setting(
@@ -266,15 +271,15 @@ std::vector<PropertyRow> target_settings() {
                   "AUTO | ALL_WEIGHTS_COPY | NO_WEIGHTS_COPY", "AUTO",
                   "pass weights in one buffer with the model, or by address in the mapped file; "
                   "AUTO: by address if the compiler takes them so"))),
+      alias(setting("NPU_USE_BASE_MODEL_SERIALIZER", copies_weights, "YES | NO", "",
+                    "older name: YES is NPU_MODEL_SERIALIZER_VERSION=ALL_WEIGHTS_COPY, NO is "
+                    "NO_WEIGHTS_COPY; the last one set counts"),
+            property::serializer.name, is_all_weights_copy),
   };
 }
 
 std::vector<PropertyRow> all_rows() {
   std::vector<PropertyRow> rows;
-      alias(setting("NPU_USE_BASE_MODEL_SERIALIZER", copies_weights, "YES | NO", "",
-                    "older name: YES is NPU_MODEL_SERIALIZER_VERSION=ALL_WEIGHTS_COPY, NO is "
-                    "NO_WEIGHTS_COPY; the last one set counts"),
-            property::serializer.name, is_all_weights_copy),
   for (auto part : {facts(), settings(), hint_settings(), target_settings()}) {
     rows.insert(rows.end(), part.begin(), part.end());
   }

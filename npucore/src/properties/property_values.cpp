@@ -118,6 +118,15 @@ std::string whole_number(const std::string& value) {
   return std::to_string(*number);
 }
 
+std::string streams_number(const std::string& value) {
+  if (upper(value) == "AUTO" || value == "-1") return "AUTO";
+  const auto number = number_of<std::uint32_t>(value);
+  if (!number || *number > kMostStreams) {
+    throw std::invalid_argument(text("use AUTO, or a number from 0 to ", kMostStreams));
+  }
+  return std::to_string(*number);
+}
+
 std::string tiles_number(const std::string& value) {
   const auto number = number_of<std::int32_t>(value);
   if (!number || *number < -1) {
@@ -184,6 +193,13 @@ std::string workload_type_name(const std::string& value) {
 std::string serializer_name(const std::string& value) {
   return one_of(kSerializers, value);
 }
+std::string copies_weights(const std::string& value) {
+  return to_string(yes_no(value) == "YES" ? Serializer::kAllWeightsCopy
+                                          : Serializer::kNoWeightsCopy);
+}
+std::string is_all_weights_copy(const std::string& value) {
+  return property_text(value == to_string(Serializer::kAllWeightsCopy));
+}
 std::string precision_name(const std::string& value) {
   return base::lower(one_of(value, {"f16", "i8"}));
 }
@@ -192,13 +208,6 @@ std::string execution_mode_name(const std::string& value) {
 }
 std::string profiling_type_name(const std::string& value) {
   return one_of(value, {"MODEL", "INFER"});
-}
-std::string copies_weights(const std::string& value) {
-  return to_string(yes_no(value) == "YES" ? Serializer::kAllWeightsCopy
-                                          : Serializer::kNoWeightsCopy);
-}
-std::string is_all_weights_copy(const std::string& value) {
-  return property_text(value == to_string(Serializer::kAllWeightsCopy));
 }
 std::string compile_place_name(const std::string& value) {
   return one_of(value, {"in-process", "helper"});

@@ -291,7 +291,9 @@ TEST_F(ForeignBlobs, ThatFitAreNotCompiledAgain) {
   EXPECT_EQ(model.load_stats().from, LoadedFrom::kBlob);
   EXPECT_EQ(model.get_property("RUNTIME_REQUIREMENTS"),
             compiled.get_property("RUNTIME_REQUIREMENTS"));
-  EXPECT_TRUE(has(model.get_property("RUNTIME_REQUIREMENTS"), "platform=4000"));
+  EXPECT_TRUE(has(model.get_property("RUNTIME_REQUIREMENTS"), "desc=[compiler=8.4;npu=4000;elf="));
+  EXPECT_EQ(read_blob_info(own).requirements, model.get_property("RUNTIME_REQUIREMENTS"));
+  EXPECT_EQ(model.get_property("COMPATIBILITY_CHECK"), "SUPPORTED");
   EXPECT_EQ(warnings_, "");
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "device/requirements.hpp"
 #include "ir/elf_outputs.hpp"
 
 #include "support.hpp"
@@ -16,6 +17,7 @@ namespace {
 DeviceInfo device() {
   DeviceInfo info;
   info.platform = "4000";
+  info.tiles = 6;
   info.compiler = {7, 5, 0};
   info.blob_elf = {1, 2, 7};
   info.blob_runtime = {11, 13, 0};
@@ -39,6 +41,7 @@ TEST_P(Preflight, TellsWhatFits) {
   }
   expect_error(ErrorCode::kIncompatible, GetParam().message, check);
   expect_error(ErrorCode::kIncompatible, "the device: platform=4000 compiler=7.5 elf=1.2.7", check);
+  EXPECT_EQ(internal::compatibility(GetParam().blob, device()), "UNSUPPORTED");
 }
 
 constexpr const char* kUpdateDriver = "update the NPU driver";
@@ -54,6 +57,8 @@ INSTANTIATE_TEST_SUITE_P(
         FitRow{"another_compiler", {"4000", {6, 0, 0}, {1, 2, 7}, {11, 13, 0}, 3}, nullptr},
         FitRow{
             "other_platform", {"3720", {}, {}, {}, 0}, "for platform 3720, the device is a 4000"},
+        FitRow{"all_tiles", {"4000", {}, {}, {}, 0, 6}, nullptr},
+        FitRow{"more_tiles", {"4000", {}, {}, {}, 0, 7}, "for 7 tiles, the device has 6"},
         FitRow{"newer_elf", {"", {}, {2, 0, 0}, {}, 0}, kUpdateDriver},
         FitRow{"newer_elf_minor", {"", {}, {1, 3, 0}, {}, 0}, kUpdateDriver},
         FitRow{"newer_runtime", {"", {}, {}, {12, 0, 0}, 0}, kUpdateDriver},
@@ -126,6 +131,34 @@ TEST(BuiltWith, ReadsThePlatformOfIntelsCompiler) {
   EXPECT_EQ(versions_of(elf_with_platform("meta.PlatformInfo", 7010)).platform, "7010");
   EXPECT_EQ(versions_of(elf_with_platform("meta.PlatformInfo", 6)).platform, "");
   EXPECT_EQ(versions_of(elf_with_section("meta.PlatformInfo", 0x8aaaaaaf, "short")).platform, "");
+}
+
+TEST(BuiltWith, ReadsTheWordsOfIntelsCompiler) {
+  const auto words = [](const std::string& text) {
+    return ir::describe(versions_of(elf_with_section("compatibility_string", 0x8aaaaab2, text)));
+  };
+  EXPECT_EQ(words(std::string("compiler=8.4;npu=4000;t=2;elf=1.2.2;mi=11.4.10\0", 47)),
+            "platform=4000 tiles=2 compiler=8.4 elf=1.2.2 runtime=11.4.10");
+  EXPECT_EQ(words("npu=5010;later=thing"), "platform=5010");
+  EXPECT_EQ(words("no words at all"), "");
+}
+
+TEST(Requirements, AreWrittenAndReadInOpenVinosForm) {
+  const ir::BuiltWith blob{"4000", {8, 4, 0}, {1, 2, 2}, {11, 4, 10}, 17, 4};
+  const std::string words = internal::requirements_text(blob);
+  EXPECT_EQ(words, "meta=2.0;ov=2026.4.1;desc=[compiler=8.4;npu=4000;t=4;elf=1.2.2;mi=11.4.10]");
+  ir::BuiltWith read = internal::read_requirements(words);
+  read.driver_version = blob.driver_version;
+  EXPECT_EQ(read, blob);
+  EXPECT_EQ(internal::requirements_text({}), "meta=2.0;ov=2026.4.1;desc=[]");
+}
+
+TEST(Requirements, ThatCannotBeReadAreNamed) {
+  for (const char* words : {"desc=[npu=4000", "elf", "elf=", "elf=1.2.3.4", "mi=1.", "t=x",
+                            "npu=-1", "compiler=99999999999"}) {
+    expect_error(ErrorCode::kInvalidArgument, "cannot be read at",
+                 [&] { internal::read_requirements(words); });
+  }
 }
 
 /// Description of one output, as Intel's compiler writes it behind three other lists.

@@ -80,7 +80,41 @@ TEST_F(DeviceProperties, ThatAreUnknownNameTheNearOnes) {
   expect_error(ErrorCode::kUnsupported, "belongs to compiled models",
                [&] { device_.get_property("NETWORK_NAME"); });
   expect_error(ErrorCode::kInvalidArgument, "can only be read",
-               [&] { device_.set_property("NUM_STREAMS", "2"); });
+               [&] { device_.set_property("RANGE_FOR_STREAMS", "1,2"); });
+}
+
+TEST_F(DeviceProperties, TakeStreamsAsOpenVinoDoes) {
+  EXPECT_EQ(device_.get_property("RANGE_FOR_STREAMS"), "0,8");
+  EXPECT_EQ(device_.get_property("NUM_STREAMS"), "AUTO");
+  for (const char* number : {"AUTO", "0", "8"}) {
+    CompileOptions options;
+    options.properties.set("NUM_STREAMS", number);
+    EXPECT_EQ(compile(options).get_property("NUM_STREAMS"), number);
+  }
+  expect_error(ErrorCode::kInvalidArgument, "a number from 0 to 8",
+               [&] { device_.set_property("NUM_STREAMS", "9"); });
+}
+
+TEST_F(DeviceProperties, TellWhetherABlobWouldRun) {
+  const auto check = [&](const std::string& words) {
+    return device_.get_property("COMPATIBILITY_CHECK", words);
+  };
+  EXPECT_EQ(check(compile().get_property("RUNTIME_REQUIREMENTS")), "SUPPORTED");
+  const std::string platform = device_.info().platform;
+  const std::string own = "desc=[npu=" + platform + ";t=";
+  for (const auto& [words, answer] :
+       {std::pair<std::string, const char*>{"meta=2.6;ov=2026.2.0;" + own + "1]", "SUPPORTED"},
+        {own + "99]", "UNSUPPORTED"},
+        {"desc=[npu=9999]", "UNSUPPORTED"},
+        {"npu=" + platform + ";mi=9999.0.0", "UNSUPPORTED"},
+        {"meta=2.6;ov=2026.2.0;desc=[]", "NOT_APPLICABLE"},
+        {"", "NOT_APPLICABLE"}}) {
+    EXPECT_EQ(check(words), answer) << words;
+  }
+  EXPECT_EQ(device_.get_property("COMPATIBILITY_CHECK"), "NOT_APPLICABLE") << "of nothing";
+  expect_error(ErrorCode::kInvalidArgument, "cannot be read at", [&] { check("elf=new"); });
+  expect_error(ErrorCode::kInvalidArgument, "takes no argument",
+               [&] { device_.get_property("DEVICE_UUID", "x"); });
 }
 
 struct RequestsRow {
