@@ -14,6 +14,7 @@ set(NPU_VCL_SOURCES
 set(NPUCORE_SOURCES
   npucore/src/base/api.cpp
   npucore/src/base/atomic_file.cpp
+  npucore/src/base/elements.cpp
   npucore/src/base/error.cpp
   npucore/src/base/exit_watch.cpp
   npucore/src/base/file_lock.cpp
@@ -52,6 +53,7 @@ set(NPUCORE_SOURCES
   npucore/src/compile/library_server.cpp
   npucore/src/compile/preflight.cpp
   npucore/src/compile/target_blob.cpp
+  npucore/src/device/choose_device.cpp
   npucore/src/device/device.cpp
   npucore/src/device/device_impl.cpp
   npucore/src/device/device_properties.cpp
@@ -118,6 +120,7 @@ set(NPUCORE_SOURCES
   npucore/src/model/compiled_model.cpp
   npucore/src/model/compiled_model_impl.cpp
   npucore/src/model/completion.cpp
+  npucore/src/model/completions.cpp
   npucore/src/model/model_properties.cpp
   npucore/src/model/request.cpp
   npucore/src/model/request_impl.cpp

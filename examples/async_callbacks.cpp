@@ -23,12 +23,12 @@ int main(int count, char** arguments) try {
     }
   });
   for (int frame = 0; frame < 10; ++frame) {
-    reinterpret_cast<float*>(request.input(0).data())[0] = static_cast<float>(frame);
+    request.input(0).as<float>()[0] = static_cast<float>(frame);
     request.submit();  // returns at once
     while (!request.wait(std::chrono::milliseconds(5))) std::printf("still working\n");
   }
   std::printf("%d of 10 inferences done, the last gave %g\n", done.load(),
-              reinterpret_cast<const float*>(request.output(0).data())[0]);
+              request.output(0).as<float>()[0]);
   return 0;
 } catch (const npu::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());

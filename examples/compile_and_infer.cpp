@@ -19,14 +19,11 @@ int main(int count, char** arguments) try {
   }
 
   npu::Request request = compiled.create_request();
-  const npu::Tensor input = request.input(compiled.input_index("x"));  // the device's own memory
-  auto* x = reinterpret_cast<float*>(input.data());
-  for (int i = 0; i < 8; ++i) x[i] = static_cast<float>(i);
+  float next = 0;
+  for (float& x : request.input("x").as<float>()) x = next++;  // the device's own memory
   request.infer();
 
-  const npu::Tensor output = request.output(compiled.output_index("y"));
-  const auto* y = reinterpret_cast<const float*>(output.data());
-  for (int i = 0; i < 8; ++i) std::printf("%g ", y[i]);
+  for (const float y : request.output("y").as<float>()) std::printf("%g ", y);
   std::printf("\n");
   return 0;
 } catch (const npu::Error& error) {

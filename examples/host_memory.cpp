@@ -27,7 +27,7 @@ int main(int count, char** arguments) try {
   npu::Request request = compiled.create_request();
   request.set_input(0, npu::HostMemory{x, size});
   request.infer();
-  const auto* y = reinterpret_cast<const float*>(request.output(0).data());
+  const auto y = request.output("y").as<float>();
   std::printf("7 * 7 = %g, %s\n", y[7], request.copies() == 0 ? "in place" : "copied");
   return 0;
 } catch (const npu::Error& error) {

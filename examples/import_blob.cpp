@@ -21,9 +21,9 @@ int main(int count, char** arguments) try {
   std::printf("loaded from a %s\n", npu::to_string(stats.from));
 
   npu::Request request = loaded.create_request();
-  reinterpret_cast<float*>(request.input(0).data())[0] = 3;
+  request.input(0).as<float>()[0] = 3;
   request.infer();
-  std::printf("3 * 3 = %g\n", reinterpret_cast<const float*>(request.output(0).data())[0]);
+  std::printf("3 * 3 = %g\n", request.output(0).as<float>()[0]);
   return 0;
 } catch (const npu::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());

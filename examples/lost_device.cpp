@@ -17,7 +17,7 @@ int main(int count, char** arguments) try {
   npu::Request request = compiled.create_request();
   int right = 0;
   for (int frame = 1; frame <= 10; ++frame) {
-    reinterpret_cast<float*>(request.input(0).data())[0] = static_cast<float>(frame);
+    request.input(0).as<float>()[0] = static_cast<float>(frame);
     try {
       request.infer();
     } catch (const npu::Error& error) {
@@ -25,7 +25,7 @@ int main(int count, char** arguments) try {
       std::printf("frame %d is lost: %s\n", frame, error.what());
       continue;
     }
-    const float y = reinterpret_cast<const float*>(request.output(0).data())[0];
+    const float y = request.output(0).as<float>()[0];
     right += y == static_cast<float>(frame * frame);
   }
   std::printf("%d of 10 results are right\n", right);

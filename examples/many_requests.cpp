@@ -27,10 +27,10 @@ int main(int count, char** arguments) try {
     npu::Request& request = requests[frame % requests.size()];
     if (frame >= requests.size()) {  // the oldest, which is done first
       request.wait();
-      sum += reinterpret_cast<const float*>(request.output(0).data())[0];
+      sum += request.output(0).as<float>()[0];
     }
     if (frame >= kFrames) continue;
-    reinterpret_cast<float*>(request.input(0).data())[0] = static_cast<float>(frame % 10);
+    request.input(0).as<float>()[0] = static_cast<float>(frame % 10);
     request.submit();
   }
   std::printf("%zu requests, %zu frames, sum %g\n", requests.size(), kFrames, sum);

@@ -30,8 +30,7 @@ int main(int count, char** arguments) try {
   request.set_input(0, npu::Tensor::import_dmabuf(device, fd, kOffset, size));
   ::close(fd);  // the tensor has its own descriptor
   request.infer();
-  std::printf("3 * 3 = %g with %llu copies\n",
-              reinterpret_cast<const float*>(request.output(0).data())[0],
+  std::printf("3 * 3 = %g with %llu copies\n", request.output(0).as<float>()[0],
               static_cast<unsigned long long>(request.copies()));
   return 0;
 } catch (const npu::Error& error) {

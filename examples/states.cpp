@@ -20,9 +20,9 @@ int main(int count, char** arguments) try {
     return 1;
   }
   const auto add = [&](float value) {
-    reinterpret_cast<float*>(request.input(0).data())[0] = value;
+    request.input(0).as<float>()[0] = value;
     request.infer();
-    return reinterpret_cast<const float*>(request.output(0).data())[0];
+    return request.output(0).as<float>()[0];
   };
   add(1);
   add(2);
@@ -30,7 +30,7 @@ int main(int count, char** arguments) try {
 
   npu::State sum = states.front();
   std::printf("the state %s%s holds %g\n", sum.name().c_str(), npu::to_string(sum.shape()).c_str(),
-              reinterpret_cast<const float*>(sum.get().data())[0]);
+              sum.get().as<float>()[0]);
   sum.reset();
   std::printf("after a reset: %g\n", add(10));
   return 0;

@@ -19,11 +19,10 @@ int main(int count, char** arguments) try {
   npu::Request second = square.create_request();
   first.set_output(0, between);
   second.set_input(0, between);
-  reinterpret_cast<float*>(first.input(0).data())[0] = 3;
+  first.input(0).as<float>()[0] = 3;
   first.infer();
   second.infer();
-  std::printf("(3 * 3) * (3 * 3) = %g with %llu copies\n",
-              reinterpret_cast<const float*>(second.output(0).data())[0],
+  std::printf("(3 * 3) * (3 * 3) = %g with %llu copies\n", second.output(0).as<float>()[0],
               static_cast<unsigned long long>(first.copies() + second.copies()));
   return 0;
 } catch (const npu::Error& error) {

@@ -16,7 +16,7 @@ npu::Device open_device(const Settings& settings) {
     throw npu::Error(npu::ErrorCode::kNotFound,
                      "no model is set: set the property \"model\" to its file");
   }
-  return npu::Device::open(npu::device_kind_from_string(settings.device));
+  return npu::Device::open(settings.device);
 }
 
 void check_same(const Settings& open, const Settings& wanted) {

@@ -55,7 +55,7 @@ struct LiveSettings {
 struct Settings : LiveSettings {
   std::string model;              ///< file; empty: not set
   std::string model_instance_id;  ///< elements with the same share the model; empty: none does
-  std::string device = "auto";    ///< auto, npu, software
+  std::string device = "auto";    ///< auto, npu, software, a PCI address, a UUID
   unsigned nireq = 0;             ///< 0: kDefaultRequests
   bool preload = false;           ///< compile before the stream begins; npuinfer only
   /// npuimport only: copy frames that lie otherwise than the blob wants, instead of an error.

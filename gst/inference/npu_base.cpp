@@ -100,7 +100,7 @@ std::vector<Property<BaseElement>> lasting_properties() {
       property<E, &Settings::device>(g_param_spec_string(
           "device", "Device",
           "auto: a real NPU, else the software NPU with a warning; npu: a real NPU "
-          "or an error; software: the software NPU",
+          "or an error; software: the software NPU; or an NPU's PCI address or UUID",
           "auto", kUntilReady)),
       property<E, &Settings::model_instance_id>(g_param_spec_string(
           "model-instance-id", "Model instance",

@@ -1,5 +1,6 @@
 #include "arguments.hpp"
 
+#include "device_option.hpp"
 #include "model_file.hpp"
 
 bool Arguments::is_ir() const {
@@ -22,8 +23,8 @@ std::string refusal_of_seconds(const std::string& text) {
 void add_options(CLI::App& app, Arguments& arguments) {
   app.add_option("model", arguments.model, "an IR (.xml), or a blob (any other name)")->required();
   app.add_option("--weights", arguments.weights, "the IR's weights (default: the .bin beside it)");
-  app.add_option("-d,--device", arguments.device, "auto, npu or software")
-      ->check(CLI::IsMember({"auto", "npu", "software"}))
+  app.add_option("-d,--device", arguments.device, kDeviceNames)
+      ->check(device_name())
       ->capture_default_str();
   app.add_option("--hint", arguments.hint,
                  "what to compile for and how many requests to use: throughput, latency or none")

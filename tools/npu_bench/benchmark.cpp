@@ -149,7 +149,7 @@ double Benchmark::throughput() const {
 }
 
 Benchmark run_benchmark(const Arguments& arguments) {
-  const auto device = npu::Device::open(npu::device_kind_from_string(arguments.device));
+  const auto device = npu::Device::open(arguments.device);
   auto loaded = load(arguments, device);
   Benchmark result{
       .model = std::move(loaded.model), .read_ms = loaded.read_ms, .load_ms = loaded.load_ms};

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "device_option.hpp"
+
 namespace {
 
 /// Refuses text that is no number, which CLI::NonNegativeNumber accepts.
@@ -27,7 +29,6 @@ void complete_reference(Arguments& arguments) {
 }
 
 void add_sides(CLI::App& app, Arguments& arguments) {
-  const auto devices = CLI::IsMember({"auto", "npu", "software"});
   app.add_option("model", arguments.tested.model, "an IR (.xml), or a blob (any other name)")
       ->required();
   app.add_option("reference", arguments.reference.model,
@@ -36,12 +37,12 @@ void add_sides(CLI::App& app, Arguments& arguments) {
                  "the IR's weights (default: the .bin beside it)");
   app.add_option("--reference-weights", arguments.reference.weights,
                  "the reference's weights (default: the .bin beside it)");
-  app.add_option("-d,--device", arguments.tested.device, "auto, npu or software")
-      ->check(devices)
+  app.add_option("-d,--device", arguments.tested.device, kDeviceNames)
+      ->check(device_name())
       ->capture_default_str();
   app.add_option("--reference-device", arguments.reference.device,
-                 "auto, npu or software (default: software for one model, --device for two)")
-      ->check(devices);
+                 std::string(kDeviceNames) + " (default: software for one model, --device for two)")
+      ->check(device_name());
   app.add_option("-p,--property", arguments.tested.properties,
                  "a property of the model, KEY=VALUE; repeatable")
       ->take_all();

@@ -6,6 +6,7 @@
 #include <npucore/error.hpp>
 
 #include "console.hpp"
+#include "device_option.hpp"
 #include "frame_spec.hpp"
 #include "property_options.hpp"
 #include "shape_options.hpp"
@@ -112,8 +113,8 @@ void add_options(CLI::App& app, Arguments& arguments) {
       ->capture_default_str();
   add_preprocess_options(app, arguments);
   add_property_options(app, arguments);
-  app.add_option("--device", arguments.device, "auto, npu or software")
-      ->check(CLI::IsMember({"auto", "npu", "software"}))
+  app.add_option("--device", arguments.device, kDeviceNames)
+      ->check(device_name())
       ->capture_default_str();
   add_target_options(app, arguments);
   app.add_flag(

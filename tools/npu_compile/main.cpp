@@ -71,7 +71,7 @@ std::optional<npu::CompiledModel> compile(const Arguments& arguments) {
   constexpr std::chrono::milliseconds kLook{50};
   const auto options = options_from(arguments);
   const auto model = model_from(arguments);
-  const auto device = npu::Device::open(npu::device_kind_from_string(arguments.device));
+  const auto device = npu::Device::open(arguments.device);
   const InterruptWatch watch;  // until here a signal just ends the program
   auto job = npu::compile_async(device, model, options);
   ProgressLine line;
@@ -140,7 +140,7 @@ std::string since(const npu::PropertyInfo& info, const npu::Version& compiler) {
 }
 
 int list_options(const Arguments& arguments) {
-  const auto device = npu::Device::open(npu::device_kind_from_string(arguments.device));
+  const auto device = npu::Device::open(arguments.device);
   for (const auto& info : npu::known_properties()) {
     if (info.access == npu::Access::kReadOnly || !(info.compile_time || info.in_cache_key)) {
       continue;

@@ -9,6 +9,7 @@
 #include "card_report.hpp"
 #include "compiler_report.hpp"
 #include "console.hpp"
+#include "device_option.hpp"
 #include "json_text.hpp"
 #include "model_file.hpp"
 #include "model_report.hpp"
@@ -36,8 +37,8 @@ void add_options(CLI::App& app, Arguments& arguments) {
                "show every property instead: access, value on the device, default, meaning");
   app.add_flag("--compiler", arguments.compiler,
                "show Intel's compiler library instead, and the options it takes for each platform");
-  app.add_option("--device", arguments.device, "auto, npu or software")
-      ->check(CLI::IsMember({"auto", "npu", "software"}))
+  app.add_option("--device", arguments.device, kDeviceNames)
+      ->check(device_name())
       ->capture_default_str();
 }
 
@@ -75,7 +76,7 @@ int show_file(const Arguments& arguments) {
 int show_properties(const Arguments& arguments) {
   std::optional<npu::Device> device;
   try {
-    device = npu::Device::open(npu::device_kind_from_string(arguments.device));
+    device = npu::Device::open(arguments.device);
   } catch (const npu::Error& error) {
     std::cerr << "npu-info: " << printable(error.what()) << '\n';
   }
@@ -91,7 +92,7 @@ int show_compiler(const Arguments& arguments) {
 }
 
 int show_device(const Arguments& arguments) {
-  const Report report = make_report(npu::device_kind_from_string(arguments.device));
+  const Report report = make_report(arguments.device);
   print(arguments.json ? json_text(to_json(report)) : to_text(report));
   return report.device ? exit_code::kDone : kNoDevice;
 }

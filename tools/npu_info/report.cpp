@@ -38,6 +38,7 @@ ordered_json device_json(const npu::DeviceInfo& info) {
   json["platform"] = info.platform;
   json["pci_id"] = pci_id(info);
   json["pci_address"] = info.pci_address;
+  json["uuid"] = info.uuid;
   json["tiles"] = info.tiles;
   json["memory_bytes"] = info.memory_bytes;
   json["driver_version"] = info.driver_version;
@@ -61,6 +62,7 @@ void print_device(std::ostream& out, const npu::DeviceInfo& info) {
   out << info.name << (info.is_software ? " (no hardware: runs on the CPU)\n" : "\n");
   line(out, "platform", or_unknown(info.platform) + ", " + std::to_string(info.tiles) + " tiles");
   line(out, "PCI", pci_id(info) + " at " + or_unknown(info.pci_address));
+  line(out, "UUID", info.uuid);
   line(out, "memory", std::to_string(info.memory_bytes >> 20) + " MiB");
   line(out, "driver", std::to_string(info.driver_version) + ", " + or_unknown(info.driver_library));
   line(out, "loader", or_unknown(info.loader_version));
@@ -96,11 +98,11 @@ ordered_json findings_json(const std::vector<npu::Finding>& findings) {
 
 }  // namespace
 
-Report make_report(npu::DeviceKind kind) {
+Report make_report(const std::string& device_name) {
   Report report;
   // Opened first: looking for a real NPU may start the driver loader without the software NPU.
   try {
-    const npu::Device device = npu::Device::open(kind);
+    const npu::Device device = npu::Device::open(device_name);
     report.device = device.info();
     report.dmabuf_sources = device.dmabuf_sources();
   } catch (const npu::Error& error) {

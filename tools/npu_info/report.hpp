@@ -15,6 +15,6 @@ struct Report {
   std::string error;                         ///< the reason why no device was opened
 };
 
-Report make_report(npu::DeviceKind kind);
+Report make_report(const std::string& device_name);
 nlohmann::ordered_json to_json(const Report& report);
 std::string to_text(const Report& report);

@@ -24,6 +24,7 @@ struct DeviceInfo {
   std::string platform;  ///< "3720", "4000", ...; empty if the PCI id is unknown
   std::uint32_t pci_device_id = 0;
   std::string pci_address;  ///< "0000:00:0b.0"
+  std::string uuid;         ///< 32 hexadecimal digits; Intel's drivers give all NPUs the same one
   std::uint32_t tiles = 0;
   std::uint32_t driver_version = 0;
   std::string driver_library;  ///< path of the driver that the loader opened; empty if unknown
@@ -33,7 +34,7 @@ struct DeviceInfo {
   std::uint32_t newest_opset = 0;  ///< of OpenVINO's operators known to the compiler
   Version blob_elf;      ///< ELF version that the driver reads; 0.0.0 before graph extension 1.6
   Version blob_runtime;  ///< mapped-inference version of the firmware; 0.0.0 before 1.6
-  std::uint64_t memory_bytes = 0;
+  std::uint64_t memory_bytes = 0;       ///< by list(), of a device not open: largest allocation
   std::vector<std::string> extensions;  ///< the driver's, "<name> 1.12"
 };
 
@@ -64,6 +65,13 @@ class NPU_API Device {
  public:
   struct Impl;
   static Device open(DeviceKind kind = DeviceKind::kAuto);
+  /// The device of a name: "auto", "npu", "software", or a PCI address ("0000:00:0b.0") or UUID,
+  /// which means a real NPU, else the software NPU with one warning. Throws Error(kNotFound) that
+  /// lists them all.
+  static Device open(const std::string& name);
+  /// All that this process can open, real NPUs first, without opening any; empty: see diagnose().
+  /// The software NPU is missing if the process opened a real NPU before it was asked for.
+  static std::vector<DeviceInfo> list();
   const DeviceInfo& info() const;
   DeviceMemory memory() const;
   /// The share of time, 0 to 1, that the engines were computing, for any process, since the last

@@ -10,6 +10,7 @@
 #include "properties/property_values.hpp"
 #include "ze/device_queries.hpp"
 
+#include "choose_device.hpp"
 #include "device_impl.hpp"
 #include "device_properties.hpp"
 #include "runtime.hpp"
@@ -24,6 +25,12 @@ constexpr std::array kKinds = {
     EnumName<DeviceKind>{DeviceKind::kNpu, "npu"},
     EnumName<DeviceKind>{DeviceKind::kSoftware, "software"},
 };
+
+DeviceKind kind_named(const std::string& name) try {
+  return device_kind_from_string(name);
+} catch (const Error& error) {
+  throw Error(error.code(), base::text(error.what(), ", or the PCI address or UUID of an NPU"));
+}
 
 /// Runs the work of a call on an opened device.
 template <class Work>
@@ -54,6 +61,21 @@ Device Device::open(DeviceKind kind) {
   return base::only_errors([&] {
     base::watch_exit();
     return Device(internal::Runtime::instance().open(kind));
+  });
+}
+
+Device Device::open(const std::string& name) {
+  return base::only_errors([&] {
+    if (!internal::is_address(name)) return open(kind_named(name));
+    base::watch_exit();
+    return Device(internal::Runtime::instance().open(name));
+  });
+}
+
+std::vector<DeviceInfo> Device::list() {
+  return base::only_errors([] {
+    base::watch_exit();
+    return internal::Runtime::instance().list();
   });
 }
 

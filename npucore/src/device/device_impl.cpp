@@ -13,26 +13,9 @@
 namespace npu {
 namespace {
 
-DeviceInfo describe(const ze::DeviceContext& ze) {
-  const ze::NpuDevice& npu = ze.npu;
-  const ze::GraphCapabilities capabilities = ze::graph_capabilities(ze);
-  DeviceInfo info;
-  info.name = npu.name();
-  info.is_software = npu.is_software();
-  info.pci_device_id = npu.properties.deviceId;
-  info.platform = npu.platform();
-  info.pci_address = ze::pci_address(npu);
-  info.tiles = npu.properties.numSlices;
-  info.driver_version = npu.driver_version;
-  info.driver_library = ze::driver_library(ze);
-  info.loader_version = ze.loader.version();
-  info.graph_extension = ze::version_of(ze.graph.version());
-  info.compiler = capabilities.compiler;
-  info.newest_opset = capabilities.newest_opset;
-  info.blob_elf = capabilities.elf;
-  info.blob_runtime = capabilities.runtime;
+DeviceInfo info_in(const ze::DeviceContext& ze) {
+  DeviceInfo info = internal::info_of(ze.npu);
   info.memory_bytes = ze::memory_bytes(ze);
-  info.extensions = npu.extension_lines();
   return info;
 }
 
@@ -40,7 +23,7 @@ DeviceInfo describe(const ze::DeviceContext& ze) {
 
 Device::Impl::Impl(const ze::NpuDevice& npu)
     : context_(std::make_shared<const ze::DeviceContext>(npu)),
-      info(describe(*context_)),
+      info(info_in(*context_)),
       imports_memfd(npu.imports_memfd()),
       buffers(internal::make_buffers()) {}
 
@@ -80,6 +63,30 @@ double Device::Impl::utilization() {
   if (!last || now->at_us <= last->at_us) return 0;
   const auto busy = static_cast<double>(now->busy_us - last->busy_us);
   return std::clamp(busy / static_cast<double>(now->at_us - last->at_us), 0.0, 1.0);
+}
+
+DeviceInfo internal::info_of(const ze::NpuDevice& npu) {
+  const ze::GraphTable graph = ze::graph_table_of(npu);
+  const ze::GraphCapabilities capabilities = ze::graph_capabilities(npu, graph);
+  DeviceInfo info;
+  info.name = npu.name();
+  info.is_software = npu.is_software();
+  info.pci_device_id = npu.properties.deviceId;
+  info.platform = npu.platform();
+  info.pci_address = ze::pci_address(npu);
+  info.uuid = ze::uuid(npu);
+  info.tiles = npu.properties.numSlices;
+  info.driver_version = npu.driver_version;
+  info.driver_library = ze::driver_library(graph);
+  info.loader_version = npu.loader->version();
+  info.graph_extension = ze::version_of(graph.version());
+  info.compiler = capabilities.compiler;
+  info.newest_opset = capabilities.newest_opset;
+  info.blob_elf = capabilities.elf;
+  info.blob_runtime = capabilities.runtime;
+  info.memory_bytes = npu.properties.maxMemAllocSize;
+  info.extensions = npu.extension_lines();
+  return info;
 }
 
 internal::Place internal::place_on(const std::shared_ptr<Device::Impl>& device) {

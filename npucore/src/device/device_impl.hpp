@@ -21,6 +21,9 @@ namespace internal {
 struct Buffers;
 std::shared_ptr<Buffers> make_buffers();
 
+/// The facts that need no context; memory_bytes is the largest allocation.
+DeviceInfo info_of(const ze::NpuDevice& npu);
+
 }  // namespace internal
 
 /// One device with its current context, shared by everything in the process that runs there.

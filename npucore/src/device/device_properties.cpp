@@ -1,7 +1,6 @@
 #include "device_properties.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 
 #include <npucore/error.hpp>
@@ -33,16 +32,6 @@ std::string names_where(bool (*wanted)(const PropertyInfo&)) {
     }
   }
   return base::join(names, " ");
-}
-
-std::string uuid(const Device::Impl& device) {
-  std::string digits;
-  for (const auto byte : device.context()->npu.properties.uuid.id) {
-    char pair[3] = {};
-    std::snprintf(pair, sizeof(pair), "%02x", byte);
-    digits += pair;
-  }
-  return digits;
 }
 
 /// Intel's own rule: clock x tiles x operations per tile and clock; f16 has half of i8.
@@ -77,7 +66,7 @@ const std::map<std::string, Answer>& answers() {
       {"AVAILABLE_DEVICES",
        [](const Device::Impl&) { return base::join(Runtime::instance().platforms(), " "); }},
       {"FULL_DEVICE_NAME", [](const Device::Impl& device) { return device.info.name; }},
-      {"DEVICE_UUID", uuid},
+      {"DEVICE_UUID", [](const Device::Impl& device) { return device.info.uuid; }},
       {"DEVICE_ARCHITECTURE", [](const Device::Impl& device) { return device.info.platform; }},
       {"DEVICE_TYPE",
        [](const Device::Impl& device) {

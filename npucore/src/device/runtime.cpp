@@ -17,6 +17,8 @@
 #include "unwinding/unwinding.hpp"
 #include "ze/sysman.hpp"
 
+#include "choose_device.hpp"
+
 namespace npu::internal {
 namespace {
 
@@ -31,6 +33,21 @@ fs::path own_folder() {
   }
   std::error_code error;
   return fs::weakly_canonical(info.dli_fname, error).parent_path();
+}
+
+/// A device that does not answer hides no other.
+DeviceInfo info_or_name(const ze::NpuDevice& npu) {
+  try {
+    return info_of(npu);
+  } catch (const Error& error) {
+    base::log(LogLevel::kWarning, text(npu.name(), " tells little of itself: ", error.what()));
+  }
+  DeviceInfo info;
+  info.name = npu.name();
+  info.is_software = npu.is_software();
+  info.pci_address = ze::pci_address(npu);
+  info.uuid = ze::uuid(npu);
+  return info;
 }
 
 }  // namespace
@@ -85,6 +102,9 @@ void Runtime::look_for_devices() {
     start_error_.clear();
     std::string problem;
     npus_ = ze::find_npus(*loader_, ze::init_drivers(*loader_), problem);
+    std::stable_partition(npus_.begin(), npus_.end(),
+                          [](const ze::NpuDevice& npu) { return !npu.is_software(); });
+    contexts_.assign(npus_.size(), {});
     if (npus_.empty()) {
       start_error_ = problem;
     }
@@ -168,11 +188,11 @@ std::string Runtime::loader_library() const {
   return paths_.loader.empty() ? ze::Loader::default_library() : paths_.loader;
 }
 
-const ze::NpuDevice* Runtime::find(bool software) const {
-  for (const auto& npu : npus_) {
-    if (npu.is_software() == software) return &npu;
+std::optional<std::size_t> Runtime::find(bool software) const {
+  for (std::size_t index = 0; index < npus_.size(); ++index) {
+    if (npus_[index].is_software() == software) return index;
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 std::string Runtime::no_npu() const {
@@ -186,25 +206,36 @@ std::string Runtime::no_software_npu() const {
               "the process first opens a device");
 }
 
-std::shared_ptr<Device::Impl> Runtime::open_context(bool software) {
-  auto device = contexts_[software].lock();
-  if (device) return device;
-  const ze::NpuDevice* npu = find(software);
-  if (!npu) throw Error(ErrorCode::kNotFound, software ? no_software_npu() : no_npu());
-  device = std::make_shared<Device::Impl>(*npu);
-  contexts_[software] = device;
+std::shared_ptr<Device::Impl> Runtime::open_context(std::size_t index) {
+  auto device = contexts_[index].lock();
+  if (!device) {
+    device = std::make_shared<Device::Impl>(npus_[index]);
+    contexts_[index] = device;
+  }
   return device;
 }
 
-std::shared_ptr<Device::Impl> Runtime::open_software_instead() {
-  if (!find(true)) throw Error(ErrorCode::kNotFound, no_npu() + "\n" + no_software_npu());
-  auto device = open_context(true);
+std::shared_ptr<Device::Impl> Runtime::open_software_instead(std::size_t index,
+                                                             const std::string& why) {
+  auto device = open_context(index);
   if (!std::exchange(warned_, true)) {
     base::log(LogLevel::kWarning,
-              text("software NPU: no NPU found (", first_missing(all_findings()),
-                   "); the CPU computes instead. Run npu-info for details"));
+              text("software NPU: ", why, "; the CPU computes instead. Run npu-info for details"));
   }
   return device;
+}
+
+std::shared_ptr<Device::Impl> Runtime::open_kind(DeviceKind kind) {
+  const auto npu = find(false), software = find(true);
+  if (kind == DeviceKind::kSoftware) {
+    if (!software) throw Error(ErrorCode::kNotFound, no_software_npu());
+    return open_context(*software);
+  }
+  if (npu) return open_context(*npu);
+  if (kind == DeviceKind::kNpu) throw Error(ErrorCode::kNotFound, no_npu());
+  if (!software) throw Error(ErrorCode::kNotFound, no_npu() + "\n" + no_software_npu());
+  return open_software_instead(*software,
+                               text("no NPU found (", first_missing(all_findings()), ')'));
 }
 
 std::shared_ptr<Device::Impl> Runtime::open(DeviceKind kind) {
@@ -213,23 +244,57 @@ std::shared_ptr<Device::Impl> Runtime::open(DeviceKind kind) {
   const base::LogsAfterwards logs;
   std::scoped_lock lock(mutex_);
   start(kind);
-  switch (kind) {
-    case DeviceKind::kNpu:
-      return open_context(false);
-    case DeviceKind::kSoftware:
-      return open_context(true);
-    case DeviceKind::kAuto:
-      break;
+  return open_kind(kind);
+}
+
+std::shared_ptr<Device::Impl> Runtime::open(const std::string& address) {
+  base::refuse_after_fork();
+  base::watch_for_forks();
+  const base::LogsAfterwards logs;
+  std::scoped_lock lock(mutex_);
+  start(DeviceKind::kAuto);
+  const std::string missing = find(false) ? std::string() : first_missing(all_findings());
+  const std::size_t index = choose_device(infos(), address, missing);
+  if (!npus_[index].is_software()) return open_context(index);
+  return open_software_instead(
+      index, text("it alone has the PCI address or UUID ", base::quoted(address)));
+}
+
+/// The facts about each of npus_; an opened device has its own.
+std::vector<DeviceInfo> Runtime::infos() const {
+  std::vector<DeviceInfo> infos;
+  for (std::size_t index = 0; index < npus_.size(); ++index) {
+    const auto opened = contexts_[index].lock();
+    infos.push_back(opened ? opened->info : info_or_name(npus_[index]));
   }
-  return find(false) ? open_context(false) : open_software_instead();
+  return infos;
+}
+
+std::vector<DeviceInfo> Runtime::list() {
+  base::refuse_after_fork();
+  base::watch_for_forks();
+  const base::LogsAfterwards logs;
+  std::scoped_lock lock(mutex_);
+  try {
+    // A loader that was started for nothing could not take the software NPU any more.
+    const bool is_any = loader_ || ::secure_getenv(ze::kDriversVariable) ||
+                        !software_npu_library().empty() ||
+                        diagnose_parts(paths_).real_npu_possible();
+    if (is_any) {
+      start(DeviceKind::kSoftware);  // with the drivers of all devices
+    }
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::kNotFound) throw;
+    start_error_ = error.what();  // no loader
+  }
+  return infos();
 }
 
 /// The parts, and what the loader found with them.
 std::vector<Finding> Runtime::all_findings() const {
   auto findings = diagnosis_.findings;
-  const ze::NpuDevice* npu = find(false);
-  if (npu) {
-    findings.push_back({true, "device", npu->name(), ""});
+  if (const auto npu = find(false)) {
+    findings.push_back({true, "device", npus_[*npu].name(), ""});
   } else if (!diagnosis_.real_npu_possible()) {
     findings.push_back({false, "device", "not tried: a part is missing", ""});
   } else {

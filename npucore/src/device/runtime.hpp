@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ class Runtime {
 
   explicit Runtime(SystemPaths paths) : paths_(std::move(paths)) {}
   std::shared_ptr<Device::Impl> open(DeviceKind kind);
+  /// `address`: a PCI address or a UUID.
+  std::shared_ptr<Device::Impl> open(const std::string& address);
+  std::vector<DeviceInfo> list();
   std::vector<Finding> diagnose();
   /// The platform of each NPU found; "unknown" for an unknown PCI id.
   std::vector<std::string> platforms();
@@ -33,9 +37,11 @@ class Runtime {
   void look_again();
   std::string loader_library() const;
   std::string drivers_for(DeviceKind kind) const;
-  const ze::NpuDevice* find(bool software) const;
-  std::shared_ptr<Device::Impl> open_context(bool software);
-  std::shared_ptr<Device::Impl> open_software_instead();
+  std::optional<std::size_t> find(bool software) const;
+  std::shared_ptr<Device::Impl> open_context(std::size_t index);
+  std::shared_ptr<Device::Impl> open_kind(DeviceKind kind);
+  std::shared_ptr<Device::Impl> open_software_instead(std::size_t index, const std::string& why);
+  std::vector<DeviceInfo> infos() const;
   std::vector<Finding> all_findings() const;
   std::string no_npu() const;
   std::string no_software_npu() const;
@@ -43,12 +49,12 @@ class Runtime {
   const SystemPaths paths_;
   std::mutex mutex_;  // guards everything below
   Diagnosis diagnosis_;
-  std::unique_ptr<const ze::Loader> loader_;  ///< set once it was asked for drivers
-  std::vector<ze::NpuDevice> npus_;
-  std::string drivers_;                      ///< for the loader; empty: its own list
-  std::string start_error_;                  ///< why the loader gave no driver
-  bool users_choice_ = false;                ///< the user told the loader which drivers to open
-  std::weak_ptr<Device::Impl> contexts_[2];  ///< by "is software"
+  std::unique_ptr<const ze::Loader> loader_;           ///< set once it was asked for drivers
+  std::vector<ze::NpuDevice> npus_;                    ///< real ones first
+  std::vector<std::weak_ptr<Device::Impl>> contexts_;  ///< of npus_, by index
+  std::string drivers_;                                ///< for the loader; empty: its own list
+  std::string start_error_;                            ///< why the loader gave no driver
+  bool users_choice_ = false;  ///< the user told the loader which drivers to open
   bool warned_ = false;
 };
 

@@ -12,19 +12,6 @@
 namespace npu::ze {
 namespace {
 
-GraphTable graph_table_of(const NpuDevice& npu) {
-  const auto* table =
-      static_cast<const ze_graph_dditable_ext_t*>(npu.extension_table(ZE_GRAPH_EXT_NAME));
-  if (!table) {
-    throw Error(
-        ErrorCode::kUnsupported,
-        base::text("the driver of ", npu.name(),
-                   " offers no graphs (zeDriverGetExtensionFunctionAddress gives no table for ",
-                   ZE_GRAPH_EXT_NAME, "): reinstall the NPU driver"));
-  }
-  return {*table, npu.extension_version(ZE_GRAPH_EXT_NAME)};
-}
-
 Version usable(const ze_graph_compiler_version_info_t& compiler, std::uint32_t formats) {
   // Drivers report 1 (NATIVE) without a compiler, and 2 or 3 with one.
   if (!(formats & ZE_GRAPH_FORMAT_NGRAPH_LITE)) return {};
@@ -42,6 +29,19 @@ bool has_mutable_lists(const NpuDevice& npu) {
 }
 
 }  // namespace
+
+GraphTable graph_table_of(const NpuDevice& npu) {
+  const auto* table =
+      static_cast<const ze_graph_dditable_ext_t*>(npu.extension_table(ZE_GRAPH_EXT_NAME));
+  if (!table) {
+    throw Error(
+        ErrorCode::kUnsupported,
+        base::text("the driver of ", npu.name(),
+                   " offers no graphs (zeDriverGetExtensionFunctionAddress gives no table for ",
+                   ZE_GRAPH_EXT_NAME, "): reinstall the NPU driver"));
+  }
+  return {*table, npu.extension_version(ZE_GRAPH_EXT_NAME)};
+}
 
 DeviceContext::DeviceContext(NpuDevice device)
     : npu(std::move(device)),
@@ -104,20 +104,19 @@ Fence make_fence(const DeviceContext& device, const CommandQueue& queue) {
   return {device.loader, handle};
 }
 
-GraphCapabilities graph_capabilities(const DeviceContext& device) {
-  if (device.graph.has(6)) {
+GraphCapabilities graph_capabilities(const NpuDevice& npu, const GraphTable& graph) {
+  if (graph.has(6)) {
     ze_device_graph_properties_2_t properties = {};
     properties.stype = ZE_STRUCTURE_TYPE_DEVICE_GRAPH_PROPERTIES_2;
-    device.check(device.graph->pfnDeviceGetGraphProperties2(device.npu.device, &properties),
-                 "pfnDeviceGetGraphProperties2");
+    check(graph->pfnDeviceGetGraphProperties2(npu.device, &properties),
+          "pfnDeviceGetGraphProperties2");
     return {usable(properties.compilerVersion, properties.graphFormatsSupported),
             properties.maxOVOpsetVersionSupported, version_of(properties.elfVersion),
             version_of(properties.runtimeVersion)};
   }
   ze_device_graph_properties_t properties = {};
   properties.stype = ZE_STRUCTURE_TYPE_DEVICE_GRAPH_PROPERTIES;
-  device.check(device.graph->pfnDeviceGetGraphProperties(device.npu.device, &properties),
-               "pfnDeviceGetGraphProperties");
+  check(graph->pfnDeviceGetGraphProperties(npu.device, &properties), "pfnDeviceGetGraphProperties");
   return {usable(properties.compilerVersion, properties.graphFormatsSupported),
           properties.maxOVOpsetVersionSupported,
           {},
@@ -135,9 +134,9 @@ std::uint64_t memory_bytes(const DeviceContext& device) {
   return device.npu.properties.maxMemAllocSize;
 }
 
-std::string driver_library(const DeviceContext& device) {
+std::string driver_library(const GraphTable& graph) {
   Dl_info info = {};
-  const auto* inside = reinterpret_cast<const void*>(device.graph->pfnCreate);
+  const auto* inside = reinterpret_cast<const void*>(graph->pfnCreate);
   return ::dladdr(inside, &info) != 0 && info.dli_fname ? info.dli_fname : "";
 }
 

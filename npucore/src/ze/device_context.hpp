@@ -36,6 +36,9 @@ class GraphTable {
   std::uint32_t version_ = 0;
 };
 
+/// Throws Error(kUnsupported) if the driver gives none.
+GraphTable graph_table_of(const NpuDevice& npu);
+
 /// A context on one NPU, with what every call on it needs. Address-stable: handles point into it.
 struct DeviceContext {
   /// Throws if the driver gives no context or no graph table.
@@ -84,12 +87,12 @@ struct GraphCapabilities {
   Version elf;      ///< 0.0.0 before graph extension 1.6
   Version runtime;  ///< 0.0.0 before graph extension 1.6
 };
-GraphCapabilities graph_capabilities(const DeviceContext& device);
+GraphCapabilities graph_capabilities(const NpuDevice& npu, const GraphTable& graph);
 
 /// DDR that the device can use, in bytes.
 std::uint64_t memory_bytes(const DeviceContext& device);
 
 /// The path of the driver's shared object.
-std::string driver_library(const DeviceContext& device);
+std::string driver_library(const GraphTable& graph);
 
 }  // namespace npu::ze

@@ -143,6 +143,16 @@ std::vector<NpuDevice> find_npus(const Loader& loader,
   return npus;
 }
 
+std::string uuid(const NpuDevice& npu) {
+  std::string digits;
+  for (const auto byte : npu.properties.uuid.id) {
+    char pair[3] = {};
+    std::snprintf(pair, sizeof(pair), "%02x", byte);
+    digits += pair;
+  }
+  return digits;
+}
+
 std::string pci_address(const NpuDevice& npu) {
   ze_pci_ext_properties_t pci = {};
   pci.stype = ZE_STRUCTURE_TYPE_PCI_EXT_PROPERTIES;

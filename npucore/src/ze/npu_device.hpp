@@ -53,6 +53,9 @@ std::vector<NpuDevice> find_npus(const Loader& loader,
                                  const std::vector<ze_driver_handle_t>& drivers,
                                  std::string& problem);
 
+/// The device's UUID as 32 hexadecimal digits, in the order of its bytes.
+std::string uuid(const NpuDevice& npu);
+
 /// "0000:00:0b.0"; empty if the driver does not tell.
 std::string pci_address(const NpuDevice& npu);
 

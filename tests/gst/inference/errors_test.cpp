@@ -1,6 +1,8 @@
 // Every mistake gives one clear error: the file, the reason, the next step.
 #include <gtest/gtest.h>
 
+#include <npucore/device.hpp>
+
 #include "element_harness.hpp"
 
 namespace gstnpu::test {
@@ -81,6 +83,10 @@ INSTANTIATE_TEST_SUITE_P(
                 },
                 {},
                 {"net.blob", "npuimport"}},
+        Mistake{"onnx",
+                [](const TempDir& dir) { return dir.write("net.onnx", "\x08\x0a\x3a").string(); },
+                {},
+                {"net.onnx' is an ONNX model", "pip install openvino; ovc "}},
         Mistake{"cut_off",
                 [](const TempDir& dir) {
                   const std::string whole = pixels_ir(8, 8);
@@ -133,6 +139,10 @@ INSTANTIATE_TEST_SUITE_P(
                 {"odd.xml", "Frobnicate"}},
         Mistake{"unknown_device", good_model, {{"device", "tpu"}}, {"tpu", "software"}},
         Mistake{"not_an_npu", good_model, {{"device", "CPU"}}, {"'CPU'", "software"}},
+        Mistake{"absent_address",
+                good_model,
+                {{"device", "0000:00:0c.0"}},
+                {"'0000:00:0c.0'", "this process can open: Software NPU"}},
         Mistake{"no_npu", good_model, {{"device", "npu"}}, {"NPU"}},
         Mistake{"mean_is_no_number", good_model, {{"mean", "1,x"}}, {"mean", "\"x\""}},
         Mistake{"mean_for_two_channels", good_model, {{"mean", "1,2"}}, {"mean"}},
@@ -184,6 +194,16 @@ TEST(Recovery, WorksAfterTheModelWasSetRight) {
   g_free(name);
   gst_element_set_state(element, GST_STATE_NULL);
   gst_object_unref(element);
+}
+
+TEST(Devices, AreFoundByTheirAddress) {
+  const TempDir dir;
+  const ObjectRef<GstElement> element(
+      GST_ELEMENT(gst_object_ref_sink(gst_element_factory_make("npuinfer", nullptr))));
+  const std::string address = npu::Device::list().at(0).pci_address;
+  g_object_set(element.get(), "model", good_model(dir).c_str(), "device", address.c_str(), nullptr);
+  EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_READY), GST_STATE_CHANGE_SUCCESS);
+  gst_element_set_state(element.get(), GST_STATE_NULL);
 }
 
 TEST(Recovery, TakesAModelThatIsChangedInReady) {

@@ -6,6 +6,7 @@ import glob
 import json
 import subprocess
 import sys
+import tempfile
 import unittest
 
 PROGRAM = sys.argv.pop(1)
@@ -49,6 +50,25 @@ class NpuInfo(unittest.TestCase):
         self.assertIn("device node", report["error"])
         steps = [step["what"] for step in report["looking_for_an_npu"]]
         self.assertEqual(steps, ["device node", "permission", "driver library", "loader", "device"])
+
+    @unittest.skipIf(glob.glob("/dev/accel/accel*"), "there is an NPU")
+    def test_a_device_by_its_address(self):
+        device = json.loads(run("--json", "--device", "software").stdout)["device"]
+        for address in (device["pci_address"], device["uuid"]):
+            done = run("--json", "--device", address)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(json.loads(done.stdout)["device"], device)
+        done = run("--json", "--device", "0000:7f:00.0")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("this process can open: Software NPU", json.loads(done.stdout)["error"])
+
+    def test_an_onnx_model_tells_how_to_convert_it(self):
+        with tempfile.NamedTemporaryFile(suffix=".onnx") as file:
+            file.write(b"\x08\x0a\x3a\x10")
+            file.flush()
+            done = run(file.name)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("is an ONNX model: make an OpenVINO IR of it (pip install openvino; ovc ", done.stderr)
 
     def test_wrong_usage_is_exit_code_2(self):
         for arguments in (["--device", "gpu"], ["--no-such-option"]):

@@ -159,6 +159,67 @@ TEST(Runtime, WithoutALoaderEveryKindIsAnError) {
                                       "device"}));
 }
 
+TEST(Runtime, ListsTheSoftwareNpuWithoutOpeningIt) {
+  const TempDir folder;
+  Runtime runtime(empty_machine(folder));
+  const auto listed = runtime.list();
+  ASSERT_EQ(listed.size(), 1u);
+  EXPECT_EQ(driver_call_counts()["zeContextCreate"], 0u);
+  EXPECT_TRUE(listed[0].is_software);
+  EXPECT_EQ(listed[0].uuid, "80d1d11eb73811eab3de0242ac130004");
+  const auto opened = runtime.open(DeviceKind::kSoftware);
+  EXPECT_EQ(listed[0].name, opened->info.name);
+  EXPECT_EQ(listed[0].pci_address, opened->info.pci_address);
+  EXPECT_EQ(listed[0].compiler, opened->info.compiler);
+  EXPECT_EQ(listed[0].extensions, opened->info.extensions);
+  EXPECT_EQ(runtime.list().at(0).memory_bytes, opened->info.memory_bytes);
+}
+
+TEST(Runtime, ListsNothingWhereThereIsNothing) {
+  const TempDir folder;
+  ::setenv("NPUCORE_SOFTNPU", "/no/such/libze_softnpu.so", 1);
+  Runtime runtime(empty_machine(folder));
+  EXPECT_TRUE(runtime.list().empty());
+}
+
+TEST(Runtime, ListsNothingWithoutALoader) {
+  const TempDir folder;
+  SystemPaths paths = empty_machine(folder);
+  paths.loader = "libze_no_loader.so.1";
+  Runtime runtime(paths);
+  EXPECT_TRUE(runtime.list().empty());
+  EXPECT_TRUE(has(runtime.diagnose()[3].detail, "libze_no_loader.so.1"));
+}
+
+TEST(Runtime, OpensByAddressWithOneWarningForTheSoftwareNpu) {
+  const TempDir folder;
+  Runtime runtime(empty_machine(folder));
+  collect_warnings();
+  const auto opened = runtime.open(std::string("0000:00:0b.0"));
+  EXPECT_TRUE(opened->info.is_software);
+  EXPECT_EQ(runtime.open(opened->info.uuid), opened);
+  const auto warnings = collect_warnings();
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_TRUE(has(warnings[0], "it alone has the PCI address or UUID '0000:00:0b.0'; the CPU"));
+  const auto unknown = [&] { runtime.open(std::string("0000:00:0c.0")); };
+  expect_error(ErrorCode::kNotFound, "this process can open: " + opened->info.name, unknown);
+  expect_error(ErrorCode::kNotFound, "no real NPU: device node: there is no", unknown);
+}
+
+/// Two drivers with a device each: each device has its own context.
+TEST(Runtime, OpensEachOfSeveralDevices) {
+  const TempDir folder;
+  const std::string driver = internal::software_npu_library();
+  const auto copy = folder.path() / "libze_another.so";
+  std::filesystem::copy_file(driver, copy);
+  ::setenv("ZE_ENABLE_ALT_DRIVERS", (driver + ',' + copy.string()).c_str(), 1);
+  Runtime runtime(empty_machine(folder));
+  const auto listed = runtime.list();
+  ASSERT_EQ(listed.size(), 2u);
+  EXPECT_NE(listed[0].driver_library, listed[1].driver_library);
+  EXPECT_EQ(runtime.open(DeviceKind::kSoftware)->info.driver_library, listed[0].driver_library);
+}
+
 bool is_mapped(const std::filesystem::path& file) {
   return read_file("/proc/self/maps").find(' ' + file.string() + '\n') != std::string::npos;
 }

@@ -98,7 +98,7 @@ TEST_P(GraphVersions, CompileRunExportAndImport) {
   device.graph = ze::GraphTable(cut.table(), ze_npu_version(1, GetParam().minor));
   const TempDir folder;
   const Model model = Model::read(write_affine_model(folder.path()));
-  const Version version = ze::graph_capabilities(device).compiler;
+  const Version version = ze::graph_capabilities(device.npu, device.graph).compiler;
   const ir::CompilerVersion compiler = {static_cast<std::uint16_t>(version.major),
                                         static_cast<std::uint16_t>(version.minor)};
   const auto serialized = ir::serialize(model, compiler);
