@@ -87,6 +87,13 @@ ModelCard from_labels_file(const fs::path& folder) {
   return signed_by(kName, std::move(card));
 }
 
+ModelCard card_in_memory(const std::map<std::string, std::string>& model_info) {
+  constexpr const char* kModel = "the model in memory";
+  constexpr const char* kInfo = "the model in memory: model_info";
+  return merged(from_card_in(model_info, kModel),
+                signed_by("model_info", card_of_model_api(model_info, kInfo)));
+}
+
 }  // namespace
 
 ModelCard card_of_model_info_file(const ModelInfo& info) {
@@ -122,6 +129,7 @@ ModelCard card_of_model_info_file(const ModelInfo& info) {
 
 ModelCard read_model_card(const fs::path& model,
                           const std::map<std::string, std::string>& model_info) {
+  if (model.empty()) return card_in_memory(model_info);
   const fs::path folder = model.has_parent_path() ? model.parent_path() : fs::path(".");
   ModelCard card = from_model_info_file(model);
   const auto add = [&card](const ModelCard& weaker) { card = merged(card, weaker); };

@@ -273,6 +273,16 @@ INSTANTIATE_TEST_SUITE_P(
         OtherKind{"weights", "net.bin", "\x01", "is the weights of a model: give "}),
     by_name);
 
+/// Larger than a model's text may be.
+TEST(ReadTest, TellsAnOnnxModelWithItsWeightsInside) {
+  const TempDir dir;
+  const auto path = dir.write("net.onnx", "\x08\x0a\x3a\x10");
+  std::filesystem::resize_file(path, std::uintmax_t{200} << 20);
+  const auto error = error_of([&] { Model::read(path); });
+  EXPECT_TRUE(has(error, "'" + path.string() + "' is an ONNX model: make an OpenVINO IR of it"));
+  EXPECT_TRUE(has(error, "ovc '" + path.string() + "'"));
+}
+
 TEST(ReadTest, TakesAFolderWithOneIr) {
   const TempDir dir;
   const auto xml = dir.write("net.xml", good());
@@ -293,7 +303,7 @@ TEST(ReadTest, RefusesAFolderWithNoIrOrSeveral) {
   const auto first = dir.write("a.xml", good());
   const auto error = error_of([&] { Model::read(folder); });
   EXPECT_TRUE(has(error, "is a folder with 2 .xml files"));
-  EXPECT_TRUE(has(error, "such as \"" + first.string() + "\""));
+  EXPECT_TRUE(has(error, "such as '" + first.string() + "'"));
 }
 
 TEST(ReadTest, TakesElementsThatAreNestedAsInLoopsOfLoops) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include <npucore/frame.hpp>
@@ -30,12 +31,16 @@ class NPU_API Model {
   /// `path`: an .xml, or a folder with one in it. `weights` empty: the .bin beside the .xml. Errors
   /// name the file, and the line or layer if any.
   static Model read(const std::filesystem::path& path, const std::filesystem::path& weights = {});
+  /// A model in memory: the text of its .xml, and the bytes of its .bin. The model and its copies
+  /// keep the `owner`, and use bytes in place that nobody changes; without one they are copied.
+  static Model read(std::string_view xml, std::span<const std::byte> weights,
+                    std::shared_ptr<const void> owner = {});
   Model(const Model& other);
   Model(Model&&) noexcept = default;
   Model& operator=(const Model& other);
   Model& operator=(Model&&) noexcept = default;
 
-  const std::filesystem::path& path() const;
+  const std::filesystem::path& path() const;  ///< of the .xml; empty for a model in memory
   const std::string& name() const;
   /// A dynamic dimension is -1; so is a bounded one, which is compiled at its bound.
   const std::vector<Port>& inputs() const;

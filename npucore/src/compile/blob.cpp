@@ -13,6 +13,7 @@
 #include "ir/blob_container.hpp"
 #include "properties/compiler_options.hpp"
 
+#include "compile_task.hpp"
 #include "preflight.hpp"
 
 namespace npu {
@@ -127,8 +128,8 @@ CompiledModel CompiledModel::import(const Device& device, const std::filesystem:
         error.code() != ErrorCode::kNotFound) {
       throw;
     }
-    base::log(LogLevel::kWarning, text(error.what(), "; ", base::quoted(model.path().string()),
-                                       " is compiled instead"));
+    base::log(LogLevel::kWarning,
+              text(error.what(), "; ", internal::model_title(model), " is compiled instead"));
   }
   return compile(device, model, options);
 }

@@ -34,7 +34,8 @@ std::string describe_refused(const std::vector<ir::LayerName>& refused, std::siz
 }  // namespace
 
 std::string model_title(const Model& model) {
-  return text("model ", base::quoted(model.name()), " (", model.path().string(), ')');
+  return text("model ", base::quoted(model.name()), " (",
+              model.path().empty() ? "in memory" : model.path().string(), ')');
 }
 
 bool choose_weightless(const Model& model, const Compiler& compiler, const Properties& properties,

@@ -5,11 +5,16 @@
 namespace npu::internal {
 namespace {
 
+/// The name by which the helper opens the same device.
+std::string name_of(const DeviceInfo& device) {
+  if (device.is_software) return "software";
+  return device.pci_address.empty() ? "npu" : device.pci_address;
+}
+
 HelperProgram program_for(const DeviceInfo& device, std::chrono::milliseconds start_limit) {
   HelperProgram program;
   program.path = helper_program();
-  program.arguments = {device.is_software ? "software" : "npu",
-                       std::to_string(device.driver_version)};
+  program.arguments = {name_of(device), std::to_string(device.driver_version)};
   program.opens = device.name;
   program.start_limit = start_limit;
   return program;

@@ -25,8 +25,13 @@ namespace {
 
 using base::text;
 
-Device open_device(const std::string& kind, const std::string& driver_version) {
-  Device device = Device::open(device_kind_from_string(kind));
+/// `name`: "software", "npu" or a PCI address, which stands for a real NPU here.
+Device open_device(const std::string& name, const std::string& driver_version) {
+  Device device = Device::open(name);
+  if (device.info().is_software && name != "software") {
+    throw Error(ErrorCode::kNotFound,
+                text("the NPU at ", name, " is no longer there: look for it with npu-info"));
+  }
   if (std::to_string(device.info().driver_version) != driver_version) {
     throw Error(ErrorCode::kIncompatible,
                 text("the driver's version is now ", device.info().driver_version, ", and was ",
@@ -123,11 +128,11 @@ void report_errors(HelperLine& line, const char* kind, Action action) {
   ::_exit(0);
 }
 
-void serve(HelperLine& line, const std::string& kind, const std::string& driver_version) {
+void serve(HelperLine& line, const std::string& name, const std::string& driver_version) {
   std::optional<Device> device;
   report_errors(line, "unavailable", [&] {
     line.end_with_parent();
-    device = open_device(kind, driver_version);
+    device = open_device(name, driver_version);
     line.send({"ready"});
   });
   report_errors(line, "error", [&] { compile_and_end(*device, line.receive(), line); });

@@ -33,8 +33,8 @@ std::size_t named_input(const Model::Impl& model, const std::string& name) {
     if (model.inputs[i].answers_to(name)) return i;
   }
   throw Error(ErrorCode::kNotFound,
-              text("the model ", base::quoted(model.path.string()), " has no input ",
-                   base::quoted(name), "; its inputs are: ", list_inputs(model)));
+              text(model.document.title(), " has no input ", base::quoted(name),
+                   "; its inputs are: ", list_inputs(model)));
 }
 
 /// Whether these inputs take the planes of NV12, or of I420, as OpenVINO's PrePostProcessor has
@@ -61,14 +61,14 @@ std::size_t only_image(const Model::Impl& model) {
   if (found.size() == 1) return found.front();
   if (are_planes(model, found)) {
     throw Error(ErrorCode::kUnsupported,
-                text("the model ", base::quoted(model.path.string()),
+                text(model.document.title(),
                      " takes each plane of a picture by an input of its own: compile it as it is, "
                      "by npu-compile without --frame, and give the blob to npuimport; its inputs "
                      "are: ",
                      list_inputs(model)));
   }
   throw Error(ErrorCode::kNotFound,
-              text("the model ", base::quoted(model.path.string()), " has ",
+              text(model.document.title(), " has ",
                    found.empty() ? "no input of rank 4 that could take a picture"
                                  : "several inputs of rank 4: name the one that takes the picture",
                    "; its inputs are: ", list_inputs(model)),
@@ -94,7 +94,7 @@ std::optional<bool> channels_are_last(pugi::xml_node layer, const Shape& shape) 
 [[noreturn]] void fail(const Model::Impl& model, const Port& port, const std::string& reason,
                        NextStep next_step = NextStep::kNone) {
   throw Error(ErrorCode::kUnsupported,
-              text("input ", describe(port), " of ", base::quoted(model.path.string()),
+              text("input ", describe(port), " of ", model.document.title(),
                    " cannot take frames: ", reason),
               {}, next_step);
 }

@@ -33,6 +33,11 @@ Model Model::read(const std::filesystem::path& path, const std::filesystem::path
   return base::only_errors([&] { return Model(ir::read_ir(path, weights)); });
 }
 
+Model Model::read(std::string_view xml, std::span<const std::byte> weights,
+                  std::shared_ptr<const void> owner) {
+  return base::only_errors([&] { return Model(ir::read_ir(xml, weights, std::move(owner))); });
+}
+
 Model::Model(const Model& other)
     : impl_(with(other.impl_, [](const Impl& impl) { return std::make_shared<Impl>(impl); })) {}
 Model& Model::operator=(const Model& other) {

@@ -42,7 +42,7 @@ void refuse_one_plane(const Model::Impl& model, const ImageInput& image, const O
   if (!own.is_from_planes) return;
   throw Error(
       ErrorCode::kUnsupported,
-      text("the input ", base::quoted(image.port.name), " of ", base::quoted(model.path.string()),
+      text("the input ", base::quoted(image.port.name), " of ", model.document.title(),
            " takes NV12 or I420 in one plane: save the model without set_color_format(), or "
            "with one input for each plane"));
 }

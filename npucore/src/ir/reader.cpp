@@ -63,16 +63,19 @@ bool needs_weights(const Document& document) {
   return needed;
 }
 
+/// `path`: empty for weights in memory.
 void check_ranges(const Document& document, const Weights& weights,
                   const std::filesystem::path& path) {
   for (auto constant : all_constants(document.net())) {
     const auto [offset, size] = usable_range(document, constant);
     if (offset <= weights.size_bytes() && size <= weights.size_bytes() - offset) continue;
-    throw Error(ErrorCode::kInvalidArgument,
-                text("the weights ", base::quoted(path.string()), " have ", weights.size_bytes(),
-                     " bytes, but ", describe_layer(constant), " of ",
-                     base::quoted(document.file()), " needs ", size, " bytes from byte ", offset,
-                     ": the two files do not belong together, or the .bin is truncated"));
+    throw Error(
+        ErrorCode::kInvalidArgument,
+        text("the weights ", path.empty() ? "in memory" : base::quoted(path.string()), " have ",
+             weights.size_bytes(), " bytes, but ", describe_layer(constant), " of ",
+             document.title(), " needs ", size, " bytes from byte ", offset,
+             path.empty() ? ": text and weights do not belong together, or bytes are missing"
+                          : ": the two files do not belong together, or the .bin is truncated"));
   }
 }
 
@@ -80,8 +83,8 @@ Weights open_weights(const Document& document, const std::filesystem::path& path
   try {
     return Weights(base::MappedFile::open(path, kMostCopiedWeights));
   } catch (const Error& error) {
-    throw Error(error.code(), text("the weights of ", base::quoted(document.file()),
-                                   " cannot be read: ", error.what()));
+    throw Error(error.code(),
+                text("the weights of ", document.title(), " cannot be read: ", error.what()));
   }
 }
 
@@ -127,11 +130,30 @@ void check_port_counts(const Document& document) {
   }
 }
 
-Document read_document(const std::filesystem::path& xml) {
-  const auto file = base::MappedFile::open(xml);
-  auto document = Document::parse(file.bytes(), xml.string());
+Document read_document(std::span<const std::byte> text, const std::filesystem::path& file) {
+  auto document = Document::parse(text, file.string());
   check_port_counts(document);
   return document;
+}
+
+std::shared_ptr<Model::Impl> model_of(const std::filesystem::path& xml, Document document,
+                                      Weights weights) {
+  std::string name = document.net().attribute("name").value();
+  auto inputs = read_inputs(document);
+  auto outputs = read_outputs(document);
+  auto model_info = read_model_info(document);
+  auto model = std::make_shared<Model::Impl>(
+      Model::Impl{xml, std::move(name), std::move(document), std::move(weights), std::move(inputs),
+                  std::move(outputs), std::move(model_info), std::nullopt, false});
+  note_inner_size(*model);
+  return model;
+}
+
+Weights weights_of(std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
+  if (owner) return {bytes, std::move(owner)};
+  auto copy = std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
+  const std::span<const std::byte> copied(*copy);
+  return {copied, std::move(copy)};
 }
 
 }  // namespace
@@ -143,21 +165,24 @@ std::shared_ptr<Model::Impl> read_ir(const std::filesystem::path& path,
   if (bin.empty()) {
     bin = std::filesystem::path(xml).replace_extension(".bin");
   }
-  auto document = read_document(xml);
+  auto document = read_document(base::MappedFile::open(xml).bytes(), xml);
   Weights bytes;
   if (needs_weights(document)) {
     bytes = open_weights(document, bin);
   }
   check_ranges(document, bytes, bin);
-  std::string name = document.net().attribute("name").value();
-  auto inputs = read_inputs(document);
-  auto outputs = read_outputs(document);
-  auto model_info = read_model_info(document);
-  auto model = std::make_shared<Model::Impl>(
-      Model::Impl{xml, std::move(name), std::move(document), std::move(bytes), std::move(inputs),
-                  std::move(outputs), std::move(model_info), std::nullopt, false});
-  note_inner_size(*model);
-  return model;
+  return model_of(xml, std::move(document), std::move(bytes));
+}
+
+std::shared_ptr<Model::Impl> read_ir(std::string_view xml, std::span<const std::byte> weights,
+                                     std::shared_ptr<const void> owner) {
+  auto document = read_document(std::as_bytes(std::span(xml)), {});
+  Weights bytes;
+  if (needs_weights(document)) {
+    bytes = weights_of(weights, std::move(owner));
+  }
+  check_ranges(document, bytes, {});
+  return model_of({}, std::move(document), std::move(bytes));
 }
 
 }  // namespace npu::ir

@@ -17,7 +17,7 @@ namespace {
 using base::text;
 
 [[noreturn]] void refuse(const Model::Impl& model, ErrorCode code, const std::string& reason) {
-  throw Error(code, text("cannot reshape ", base::quoted(model.path.string()), ": ", reason));
+  throw Error(code, text("cannot reshape ", model.document.title(), ": ", reason));
 }
 
 /// Facts that hold for all shapes within the old bounds hold for a shape inside them.

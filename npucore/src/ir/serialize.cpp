@@ -223,7 +223,7 @@ bool can_be_weightless(const Model& model) {
 void require_weightless(const Model& model) {
   if (can_be_weightless(model)) return;
   throw Error(ErrorCode::kUnsupported,
-              text(base::quoted(model.path().string()), " is an IR of version ",
+              text(impl_of(model).document.title(), " is an IR of version ",
                    impl_of(model).document.version(),
                    ", which compilers take only with its weights copied: set the serializer to "
                    "ALL_WEIGHTS_COPY or AUTO, or convert the model with a current OpenVINO"));

@@ -21,8 +21,7 @@ constexpr std::size_t kMostDimensions = 8;
 [[noreturn]] void fail(const Model::Impl& model, const std::string& reason,
                        NextStep next_step = NextStep::kNone) {
   throw Error(ErrorCode::kUnsupported,
-              text("an NPU cannot run ", base::quoted(model.path.string()), ": ", reason), {},
-              next_step);
+              text("an NPU cannot run ", model.document.title(), ": ", reason), {}, next_step);
 }
 
 constexpr const char* kCutCure =

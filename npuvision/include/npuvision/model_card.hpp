@@ -129,7 +129,8 @@ inline constexpr const char* kChannelsKey = "npu_channels";
 /// preprocessor_config.json, inference.yml and labels.txt, all beside the model. A blob's
 /// `model_info` may hold the IR's whole card, which then comes right after the blob's .modelinfo. A
 /// YOLO with metadata.yaml gets the pre-processing of Ultralytics' YOLOs where no source has one.
-/// Throws Error that names file and key.
+/// An empty `model`, as Model::path() of a model in memory, has only its model_info. Throws Error
+/// that names file and key.
 NPU_API ModelCard read_model_card(const std::filesystem::path& model,
                                   const std::map<std::string, std::string>& model_info);
 

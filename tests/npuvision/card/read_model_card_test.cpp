@@ -1015,6 +1015,29 @@ TEST_F(CardOrder, OfNothingIsNothing) {
   EXPECT_EQ(read_model_card("no/such/folder/m.xml", {}).to_json(), "{}");
 }
 
+/// The working folder belongs to somebody else.
+TEST_F(CardOrder, OfAModelInMemoryHasNoFiles) {
+  write("labels.txt", "a\nb\n");
+  write("metadata.yaml", "task: pose\n");
+  write(".modelinfo", "[modelinfo]\n");
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(directory_.path());
+  const ModelCard card = read_model_card({}, {{"model_type", "YOLOv8"}, {"labels", "cat dog"}});
+  const ModelCard nothing = read_model_card({}, {});
+  std::filesystem::current_path(before);
+  EXPECT_EQ(nothing.to_json(), "{}");
+  EXPECT_EQ(card.labels, (std::vector<std::string>{"cat", "dog"}));
+  EXPECT_EQ(card.task, Task::kDetect);
+  EXPECT_EQ(card.origins.at("labels"), "model_info");
+  EXPECT_EQ(read_model_card({}, {{"npu_card", R"({"task":"pose"})"}}).task, Task::kPose);
+  try {
+    read_model_card({}, {{"npu_card", "{"}});
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_TRUE(has(error.what(), "the model in memory: npu_card"));
+  }
+}
+
 TEST_F(CardOrder, TakesNoFileFromOutside) {
   const test::TempDir outside;
   outside.write("pose", "task: pose\n");

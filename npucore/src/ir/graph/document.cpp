@@ -56,17 +56,21 @@ std::string first_byte_fault(std::span<const std::byte> text) {
 
 }  // namespace
 
+std::string Document::title() const {
+  return title_of(file_);
+}
+
 void Document::fail(const std::string& reason) const {
   throw Error(ErrorCode::kInvalidArgument,
-              base::text(base::quoted(file_), " is not a readable OpenVINO IR: ", reason));
+              base::text(title(), " is not a readable OpenVINO IR: ", reason));
 }
 
 Document Document::parse(std::span<const std::byte> text, const std::string& file) {
   Document document(file);
+  refuse_other_kinds(text, file);  // first: other kinds have their weights inside
   if (text.size() > Limits::kBytes) {
     document.fail(base::text("it has ", text.size(), " bytes, more than ", Limits::kBytes));
   }
-  refuse_other_kinds(text, file);
   if (const auto fault = first_byte_fault(text); !fault.empty()) {
     document.fail(fault);
   }

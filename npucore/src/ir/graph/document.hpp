@@ -29,14 +29,16 @@ struct PortRef {
 /// indexed: bodies of loops and conditions stay as they are.
 class Document {
  public:
-  /// Throws Error(kInvalidArgument) that names `file` and the line, layer or edge at fault.
+  /// Throws Error(kInvalidArgument) that names `file` and the line, layer or edge at fault. An
+  /// empty `file`: the text is in memory.
   static Document parse(std::span<const std::byte> text, const std::string& file);
   Document(const Document& other);
   Document(Document&&) noexcept = default;
   Document& operator=(Document&&) noexcept = default;
   ~Document() = default;
 
-  const std::string& file() const { return file_; }
+  /// The file's name in quotes, or "the model in memory", for messages.
+  std::string title() const;
   /// Throws Error(kInvalidArgument): the file is no IR, and the reason.
   [[noreturn]] void fail(const std::string& reason) const;
   unsigned version() const { return version_; }

@@ -14,26 +14,29 @@ namespace npu::ir {
 namespace {
 
 namespace fs = std::filesystem;
-using base::quoted;
 using base::text;
 
 [[noreturn]] void refuse(const fs::path& file, const std::string& what) {
-  throw Error(ErrorCode::kInvalidArgument, text(quoted(file.string()), ' ', what));
+  throw Error(ErrorCode::kInvalidArgument, text(title_of(file), ' ', what));
 }
 
 [[noreturn]] void refuse_kind(const fs::path& file, const char* what, const std::string& next) {
   refuse(file, text("is ", what, ": ", next));
 }
 
+/// The word for the file in a command.
+std::string word_for(const fs::path& file) {
+  return file.empty() ? "FILE" : base::quoted(file.string());
+}
+
 std::string convert(const fs::path& file) {
-  return text("make an OpenVINO IR of it (pip install openvino; ovc ", quoted(file.string()),
+  return text("make an OpenVINO IR of it (pip install openvino; ovc ", word_for(file),
               ") and give the .xml");
 }
 
 std::string export_it(const fs::path& file) {
-  return text(
-      "make an OpenVINO IR of it, with Ultralytics by yolo export model=", quoted(file.string()),
-      " format=openvino, else by openvino.convert_model() in Python, and give the .xml");
+  return text("make an OpenVINO IR of it, with Ultralytics by yolo export model=", word_for(file),
+              " format=openvino, else by openvino.convert_model() in Python, and give the .xml");
 }
 
 /// The field of a ModelProto with the version comes first, then another one with its own number.
@@ -55,6 +58,10 @@ bool ends_with(const fs::path& file, std::string_view extension) {
 }
 
 }  // namespace
+
+std::string title_of(const fs::path& file) {
+  return file.empty() ? "the model in memory" : base::quoted(file.string());
+}
 
 void refuse_other_kinds(std::span<const std::byte> all, const fs::path& file) {
   const std::string_view bytes(reinterpret_cast<const char*>(all.data()),
@@ -91,7 +98,7 @@ void refuse_other_kinds(std::span<const std::byte> all, const fs::path& file) {
   const fs::path xml = fs::path(file).replace_extension(".xml");
   std::error_code error;
   if (ends_with(file, ".bin") && fs::exists(xml, error)) {
-    refuse_kind(file, "the weights of a model", text("give ", quoted(xml.string())));
+    refuse_kind(file, "the weights of a model", text("give ", base::quoted(xml.string())));
   }
 }
 
@@ -99,7 +106,7 @@ fs::path ir_in(const fs::path& path) {
   std::error_code error;
   if (const auto name = path.string(); name.starts_with("file:/")) {
     refuse(path, text("is a URI: give the path, ",
-                      quoted(name.substr(name.find_first_not_of('/', 5) - 1))));
+                      base::quoted(name.substr(name.find_first_not_of('/', 5) - 1))));
   }
   if (!fs::is_directory(path, error)) return path;
   std::vector<std::string> found;
@@ -109,8 +116,8 @@ fs::path ir_in(const fs::path& path) {
     }
   }
   if (error) {
-    throw Error(ErrorCode::kIo,
-                text("cannot read the folder ", quoted(path.string()), ": ", error.message()));
+    throw Error(ErrorCode::kIo, text("cannot read the folder ", base::quoted(path.string()), ": ",
+                                     error.message()));
   }
   if (found.size() == 1) return found.front();
   if (found.empty()) {
@@ -118,7 +125,7 @@ fs::path ir_in(const fs::path& path) {
   }
   std::sort(found.begin(), found.end());
   refuse(path, text("is a folder with ", found.size(), " .xml files: give one of them, such as ",
-                    quoted(found.front())));
+                    base::quoted(found.front())));
 }
 
 }  // namespace npu::ir

@@ -3,8 +3,12 @@
 #include <cstddef>
 #include <filesystem>
 #include <span>
+#include <string>
 
 namespace npu::ir {
+
+/// The file's name in quotes, or "the model in memory" where it is empty, for messages.
+std::string title_of(const std::filesystem::path& file);
 
 /// Throws where the file is neither an IR nor text, but something else that people take for a
 /// model: it says what, and how an IR is made of it.

@@ -111,7 +111,7 @@ pugi::xml_node find(const Document& document, const std::string& name) {
   for (auto layer : document.layers()) {
     if (layer_name(layer) == name && gives_values(layer)) return layer;
   }
-  throw Error(ErrorCode::kNotFound, base::text(base::quoted(document.file()), " has no layer ",
+  throw Error(ErrorCode::kNotFound, base::text(document.title(), " has no layer ",
                                                base::quoted(name), " that gives a value"));
 }
 

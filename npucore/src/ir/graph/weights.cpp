@@ -13,8 +13,11 @@ constexpr std::uint64_t kConstantAlignment = 64;
 
 Weights::Weights(base::MappedFile file) : mapping_(std::make_shared<Mapping>(std::move(file))) {}
 
+Weights::Weights(std::span<const std::byte> bytes, std::shared_ptr<const void> owner)
+    : mapping_(std::make_shared<Mapping>(bytes, std::move(owner))) {}
+
 std::span<const std::byte> Weights::all_file_bytes() const {
-  return mapping_ ? mapping_->file.bytes() : borrowed_;
+  return mapping_ ? mapping_->bytes : borrowed_;
 }
 
 std::span<const std::byte> Weights::file_bytes() const {

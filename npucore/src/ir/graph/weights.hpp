@@ -12,12 +12,15 @@
 
 namespace npu::ir {
 
-/// The bytes that constants refer to: the .bin, then constants added in memory. Copies share the
-/// file. Reading throws Error(kIo) if somebody wrote to the .bin (MappedFile).
+/// The bytes that constants refer to: the .bin, a file or somebody's memory, then constants added
+/// here. Copies share the .bin. Reading throws Error(kIo) if somebody wrote to the file
+/// (MappedFile).
 class Weights {
  public:
   Weights() = default;  ///< an IR without a .bin
   explicit Weights(base::MappedFile file);
+  /// Bytes that nobody changes, in memory that the owner keeps.
+  Weights(std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
   /// The weights of another process: its file, in memory that outlives this, and its added
   /// constants.
   Weights(std::span<const std::byte> borrowed_file, std::vector<std::byte> tail)
@@ -34,15 +37,20 @@ class Weights {
   std::uint64_t hash() const;
 
   std::span<const std::byte> file_bytes() const;
-  /// A descriptor of the file, for another process; -1 if the bytes are no longer a file's.
+  /// A descriptor of the file, for another process; -1 if the bytes are not, or no longer, a
+  /// file's.
   int file_fd() const { return mapping_ ? mapping_->file.fd() : -1; }
   /// The constants added in memory.
   std::span<const std::byte> tail() const { return tail_; }
 
  private:
   struct Mapping {
-    explicit Mapping(base::MappedFile mapped) : file(std::move(mapped)) {}
+    explicit Mapping(base::MappedFile mapped) : file(std::move(mapped)), bytes(file.bytes()) {}
+    Mapping(std::span<const std::byte> memory, std::shared_ptr<const void> of)
+        : owner(std::move(of)), bytes(memory) {}
     base::MappedFile file;
+    std::shared_ptr<const void> owner;  ///< null for a file's bytes
+    std::span<const std::byte> bytes;
     std::once_flag hash_once;
     std::uint64_t hash = 0;
   };

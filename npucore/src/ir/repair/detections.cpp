@@ -326,7 +326,7 @@ std::optional<std::string> cut_detections(Model::Impl& model) {
   if (const auto doubt = doubt_about(model, ends); !doubt.empty()) {
     base::log(LogLevel::kWarning,
               base::text("left ", ends.size(), ends.size() == 1 ? " end" : " ends",
-                         " of detectors in ", base::quoted(model.path.string()),
+                         " of detectors in ", model.document.title(),
                          ends.size() == 1 ? " as it is" : " as they are", ", because ", doubt,
                          ": the host can do the same for all, or nothing; give each detector a "
                          "model of its own"));

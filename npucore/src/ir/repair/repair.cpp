@@ -12,8 +12,7 @@ std::vector<std::string> repair(Model::Impl& model) {
   for (const auto step :
        {drop_integer_rounding, freeze_target_sizes, freeze_scale_factor, cut_detections}) {
     if (auto sentence = step(model)) {
-      base::log(LogLevel::kInfo,
-                base::text("repaired ", base::quoted(model.path.string()), ": ", *sentence));
+      base::log(LogLevel::kInfo, base::text("repaired ", model.document.title(), ": ", *sentence));
       done.push_back(std::move(*sentence));
     }
   }
