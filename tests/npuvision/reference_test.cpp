@@ -24,11 +24,11 @@ TEST(TestTensor, LiesWithPaddingBetweenItsRows) {
 TEST(HalfBits, AreThoseOfEachHalf) {
   for (unsigned bits = 0; bits < 0x10000; ++bits) {
     const Half half{static_cast<std::uint16_t>(bits)};
-    const float value = to_float(half);
+    const float value = half;
     if (std::isnan(value)) continue;
     EXPECT_EQ(half_bits(value), half.bits) << value;
   }
-  EXPECT_TRUE(std::isnan(to_float(Half{half_bits(std::numeric_limits<double>::quiet_NaN())})));
+  EXPECT_TRUE(std::isnan(float{Half{half_bits(std::numeric_limits<double>::quiet_NaN())}}));
 }
 
 TEST(References, SayHowTheirTensorsLie) {

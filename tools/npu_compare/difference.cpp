@@ -1,6 +1,5 @@
 #include "difference.hpp"
 
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -12,42 +11,13 @@ namespace {
 
 using npu::ElementType;
 
-/// The upper half of a float.
-struct Bfloat {
-  std::uint16_t bits;
-};
-struct Half {
-  std::uint16_t bits;
-};
-
-template <class T>
-double to_double(T value) {
-  return static_cast<double>(value);
-}
-
-double to_double(Bfloat value) {
-  return std::bit_cast<float>(std::uint32_t{value.bits} << 16);
-}
-
-double to_double(Half value) {
-  const int exponent = value.bits >> 10 & 0x1f;
-  const int mantissa = value.bits & 0x3ff;
-  double magnitude =
-      std::ldexp(mantissa + (exponent == 0 ? 0 : 0x400), (exponent == 0 ? 1 : exponent) - 25);
-  if (exponent == 0x1f) {
-    magnitude = mantissa == 0 ? std::numeric_limits<double>::infinity()
-                              : std::numeric_limits<double>::quiet_NaN();
-  }
-  return value.bits & 0x8000 ? -magnitude : magnitude;
-}
-
 template <class T>
 std::vector<double> read_all(std::span<const std::byte> bytes) {
   std::vector<double> values(bytes.size() / sizeof(T));
   for (std::size_t i = 0; i < values.size(); ++i) {
     T value;
     std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
-    values[i] = to_double(value);
+    values[i] = static_cast<double>(value);
   }
   return values;
 }
@@ -109,9 +79,9 @@ std::vector<double> values_of(const npu::Port& port, std::span<const std::byte> 
     case ElementType::kF64:
       return read_all<double>(bytes);
     case ElementType::kF16:
-      return read_all<Half>(bytes);
+      return read_all<npu::Half>(bytes);
     case ElementType::kBF16:
-      return read_all<Bfloat>(bytes);
+      return read_all<npu::Bfloat16>(bytes);
     case ElementType::kI8:
       return read_all<std::int8_t>(bytes);
     case ElementType::kU8:

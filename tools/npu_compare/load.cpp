@@ -15,13 +15,13 @@ npu::CompileOptions options_of(const Side& side) {
 
 /// Opens the software NPU first: beside a real one, it must be asked for at the start.
 Devices open_devices(const Arguments& arguments) {
-  const auto kind_of = [](const Side& side) { return npu::device_kind_from_string(side.device); };
-  if (kind_of(arguments.reference) == npu::DeviceKind::kSoftware) {
-    auto reference = npu::Device::open(npu::DeviceKind::kSoftware);
-    return {npu::Device::open(kind_of(arguments.tested)), std::move(reference)};
+  const std::string &tested = arguments.tested.device, &reference = arguments.reference.device;
+  if (reference == "software") {
+    auto software = npu::Device::open(reference);
+    return {npu::Device::open(tested), std::move(software)};
   }
-  auto tested = npu::Device::open(kind_of(arguments.tested));
-  return {std::move(tested), npu::Device::open(kind_of(arguments.reference))};
+  auto opened = npu::Device::open(tested);
+  return {std::move(opened), npu::Device::open(reference)};
 }
 
 npu::Model read_ir(const Side& side, const Arguments& arguments) {

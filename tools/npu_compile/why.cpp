@@ -113,7 +113,7 @@ bool is_refused(const npu::Model& model, const Compile& compile, const std::stri
 
 bool is_refused_by_device(const Arguments& arguments, const npu::Model& model,
                           const npu::CompileOptions& options) {
-  const auto device = npu::Device::open(npu::device_kind_from_string(arguments.device));
+  const auto device = npu::Device::open(arguments.device);
   const Compile compile = [&](const npu::Model& part) {
     npu::compile_async(device, part, options).get();  // in a helper process: it may crash
   };

@@ -47,6 +47,16 @@ class NPU_API Tensor {
   /// The memory's address, for the CPU and, in the context it was made in, for Level Zero.
   std::byte* data() const;
   std::size_t size_bytes() const { return impl_ ? size_bytes_ : 0; }
+  /// The type of its elements, if it is a request's input, output or state; else kUnknown: bytes.
+  ElementType type() const { return type_; }
+  /// All elements. Throws Error(kInvalidArgument) if they have another type, or strides between
+  /// them; bytes become whatever elements fit.
+  template <class T>
+  std::span<T> as() const {
+    constexpr ElementType kType = element_type_of<std::remove_const_t<T>>();
+    static_assert(kType != ElementType::kUnknown, "no element has this type");
+    return {reinterpret_cast<T*>(elements(kType, sizeof(T))), size_bytes() / sizeof(T)};
+  }
   /// `size` bytes from `offset` on, in the same memory. Throws if they are not inside the tensor.
   Tensor slice(std::size_t offset, std::size_t size) const;
   /// A new file descriptor, which the caller closes.
@@ -63,9 +73,12 @@ class NPU_API Tensor {
  private:
   friend struct internal::Pimpl;
   Tensor(std::shared_ptr<internal::Allocation> allocation, std::size_t offset, std::size_t size,
-         bool read_only = false);
+         bool read_only = false, ElementType type = ElementType::kUnknown, bool is_dense = true);
+  std::byte* elements(ElementType type, std::size_t bytes) const;
   std::shared_ptr<internal::Allocation> impl_;
   std::size_t offset_ = 0, size_bytes_ = 0;
+  ElementType type_ = ElementType::kUnknown;
+  bool is_dense_ = true;
   bool read_only_ = false;  ///< in memory that others may write
 };
 

@@ -30,8 +30,13 @@ void require_bytes(std::size_t size_bytes) {
 }  // namespace
 
 Tensor::Tensor(std::shared_ptr<internal::Allocation> allocation, std::size_t offset,
-               std::size_t size, bool read_only)
-    : impl_(std::move(allocation)), offset_(offset), size_bytes_(size), read_only_(read_only) {}
+               std::size_t size, bool read_only, ElementType type, bool is_dense)
+    : impl_(std::move(allocation)),
+      offset_(offset),
+      size_bytes_(size),
+      type_(type),
+      is_dense_(is_dense),
+      read_only_(read_only) {}
 
 Tensor Tensor::allocate(const Device& device, std::size_t size_bytes, MemoryUse use,
                         bool exportable) try {
@@ -120,13 +125,40 @@ std::byte* Tensor::data() const {
   return impl_ ? impl_->base() + offset_ : nullptr;
 }
 
+/// The first one. Throws if the tensor does not hold elements of this type, one behind the other.
+std::byte* Tensor::elements(ElementType type, std::size_t bytes) const try {
+  const auto refuse = [&](const char* why, const char* cure) {
+    const bool is_bytes = type_ == ElementType::kUnknown;
+    throw Error(ErrorCode::kInvalidArgument,
+                base::text("Tensor::as: a tensor of ", size_bytes(), " bytes, ",
+                           is_bytes ? "of no type" : base::text("elements of ", to_string(type_)),
+                           ", is no span of ", to_string(type), " (", bytes, " bytes each): ", why,
+                           "; ", cure));
+  };
+  if (type_ != ElementType::kUnknown && type_ != type) {
+    refuse("its type is another", "ask for its own and convert() f16 and bf16, or read data()");
+  }
+  if (!is_dense_) {
+    refuse("it has strides", "read data() by the strides that it was bound with");
+  }
+  if (size_bytes() % bytes != 0) {
+    refuse("its end cuts one in two", "slice() a whole number of them");
+  }
+  if (reinterpret_cast<std::uintptr_t>(data()) % bytes != 0) {
+    refuse("its address is no multiple of their size", "slice() at a multiple of it");
+  }
+  return data();
+} catch (...) {
+  base::rethrow_as_error();
+}
+
 Tensor Tensor::slice(std::size_t offset, std::size_t size) const try {
   if (offset > size_bytes() || size > size_bytes() - offset) {
     throw Error(ErrorCode::kInvalidArgument,
                 base::text("Tensor::slice: bytes ", offset, " to ", offset, '+', size,
                            " are not inside a tensor of ", size_bytes(), " bytes"));
   }
-  return {impl_, offset_ + offset, size, read_only_};
+  return {impl_, offset_ + offset, size, read_only_, type_, is_dense_};
 } catch (...) {
   base::rethrow_as_error();
 }

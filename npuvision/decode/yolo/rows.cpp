@@ -24,32 +24,19 @@ void update_from_row(BestScores& best, std::uint32_t label) {
   }
 }
 
-// As to_float(Half), but without a branch, for the same reason.
-void to_floats(const std::array<std::uint16_t, BestScores::kBlock>& halves,
-               std::array<float, BestScores::kBlock>& row) {
-  constexpr float kRebias = 0x1p112F;
-  for (std::size_t i = 0; i < BestScores::kBlock; ++i) {
-    const std::uint32_t half = halves[i];
-    const std::uint32_t magnitude = half & 0x7FFFU;
-    const std::uint32_t special = magnitude >= 0x7C00U ? 0x7F800000U : 0U;
-    const auto bits = std::bit_cast<std::uint32_t>(std::bit_cast<float>(magnitude << 13) * kRebias);
-    row[i] = std::bit_cast<float>(bits | special | (half & 0x8000U) << 16);
-  }
-}
-
 // Reads row by row, in the order of memory: one class's scores lie side by side.
 template <typename Scalar>
 void best_by_rows(BestScores& best, const std::byte* scores, std::size_t row_stride_bytes,
                   std::size_t count, std::size_t classes) {
   best.row.fill(kNone);
-  std::array<std::uint16_t, BestScores::kBlock> halves = {};  // values past `count` are not used
+  std::array<Half, BestScores::kBlock> halves = {};  // values past `count` are not used
   for (std::uint32_t label = 0; label < classes; ++label) {
     const std::byte* from = scores + label * row_stride_bytes;
     if constexpr (std::is_same_v<Scalar, float>) {
       std::memcpy(best.row.data(), from, count * sizeof(float));
     } else {
       std::memcpy(halves.data(), from, count * sizeof(Scalar));
-      to_floats(halves, best.row);
+      convert(halves, best.row);
     }
     update_from_row(best, label);
   }

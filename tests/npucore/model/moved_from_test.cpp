@@ -37,6 +37,10 @@ TEST_F(MovedFrom, ARequestSaysSo) {
   expect_empty("Request", [&] { request.set_output(0, HostMemory(memory.data(), memory.size())); });
   expect_empty("Request", [&] { request.input(0); });
   expect_empty("Request", [&] { request.output(0); });
+  expect_empty("Request", [&] { request.set_input("x", tensor); });
+  expect_empty("Request", [&] { request.set_output("y", tensor); });
+  expect_empty("Request", [&] { request.input("x"); });
+  expect_empty("Request", [&] { request.output("y"); });
   expect_empty("Request", [&] { request.batch(); });
   expect_empty("Request", [&] { request.set_callback({}); });
   expect_empty("Request", [&] { request.submit(); });
@@ -116,6 +120,20 @@ TEST_F(MovedFrom, ADeviceSaysSo) {
   expect_empty("Device", [&] { RemoteContext(device).handle(); });
 }
 
+TEST_F(MovedFrom, CompletionsSaySo) {
+  Completions completions;
+  Request request = compile().create_request();
+  Completions other = std::move(completions);
+  expect_empty("Completions", [&] { completions.fd(); });
+  expect_empty("Completions", [&] { completions.watch(request, 1); });
+  expect_empty("Completions", [&] { completions.take(); });
+  Request moved = std::move(request);
+  expect_empty("Request", [&] { other.watch(request, 1); });
+  other.watch(moved, 1);
+  moved.infer();
+  EXPECT_EQ(other.take().size(), 1U);
+}
+
 TEST_F(MovedFrom, AJobSaysSo) {
   CompileJob job = compile_async(device_, Model::read(write_affine_model(folder_.path())));
   const CompileJob other = std::move(job);
@@ -134,6 +152,7 @@ TEST_F(MovedFrom, ATensorIsEmpty) {
   EXPECT_EQ(tensor.data(), nullptr);
   EXPECT_EQ(tensor.size_bytes(), 0u);
   EXPECT_EQ(tensor.dmabuf_fd(), -1);
+  EXPECT_TRUE(tensor.as<float>().empty());
   expect_error(ErrorCode::kInvalidArgument, "bytes", [&] { request.set_input(0, tensor); });
   expect_error(ErrorCode::kInvalidArgument, "exportable", [&] { tensor.export_dmabuf(); });
 }
