@@ -65,10 +65,16 @@ class NPU_API Request {
   /// page), else copied by every inference, which copies() counts.
   void set_input(std::size_t index, HostMemory memory);
   void set_output(std::size_t index, HostMemory memory);
-  /// The bound tensor, or the copy of host memory that is not used in place; the first call
-  /// allocates one if nothing was bound. Reading it while in flight is a race.
+  /// The bound memory, as far as the inference uses it and with the port's type, or the copy of
+  /// host memory that is not used in place; the first call allocates some if nothing was bound.
+  /// Reading it while in flight is a race.
   Tensor input(std::size_t index);
   Tensor output(std::size_t index);
+  /// The same by name or tensor name. Throw Error(kNotFound) that lists the names.
+  void set_input(const std::string& name, const Tensor& tensor, Strides strides_bytes = {});
+  void set_output(const std::string& name, const Tensor& tensor, Strides strides_bytes = {});
+  Tensor input(const std::string& name);
+  Tensor output(const std::string& name);
   /// Items that one submission works on; each tensor holds as many, one behind the other.
   std::size_t batch() const;
 
@@ -126,6 +132,31 @@ class NPU_API State {
   State(Request::Impl& request, std::size_t index) : request_(&request), index_(index) {}
   Request::Impl* request_;
   std::size_t index_;
+};
+
+/// The ends of inferences, behind a descriptor for epoll, poll or an event loop. Copies share it,
+/// and any threads may use it at once. Requests that are destroyed first have their ends told, too;
+/// once its last copy is gone, nobody is told any more.
+class NPU_API Completions {
+ public:
+  struct Impl;
+  struct Done {
+    std::uint64_t key;         ///< as watch() got it
+    std::exception_ptr error;  ///< as Request::wait() throws it; null: the results are there
+  };
+  Completions();  ///< throws Error(kIo) if the process has too many open files
+  /// An eventfd, borrowed: only poll it. It can be read as long as there is something to take.
+  int fd() const;
+  /// Tells the end of each further inference of the request, in place of its callback, until
+  /// another is set. Throws while in flight.
+  void watch(Request& request, std::uint64_t key);
+  /// All that have ended since the last call, in that order; empty: none. Those requests may be
+  /// submitted again or destroyed. Throws Error(kOutOfMemory) if the memory to note an end was
+  /// missing: Request::wait() tells that one, the next call the others.
+  std::vector<Done> take();
+
+ private:
+  std::shared_ptr<Impl> impl_;
 };
 
 }  // namespace npu

@@ -66,8 +66,12 @@ class Binding {
 
   /// The bound tensor; empty for memory that is copied.
   const Tensor& bound() const { return bound_.tensor; }
-  /// The memory that the CPU uses.
-  Tensor tensor() const { return bound_.tensor ? bound_.tensor : bound_.stand_in; }
+  /// The memory that the CPU uses, as far as the port's elements fill it; all if they have strides.
+  Tensor elements() const {
+    const Tensor& memory = bound_.tensor ? bound_.tensor : bound_.stand_in;
+    const std::size_t size = bound_.strides ? memory.size_bytes() : bytes_;
+    return typed_tensor(memory, size, port_.type, !bound_.strides);
+  }
   const Port& port() const { return port_; }
   std::uint32_t argument() const { return argument_; }
   std::size_t bytes() const { return bytes_; }

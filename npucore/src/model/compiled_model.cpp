@@ -26,17 +26,6 @@ constexpr std::array kLoadedFrom = {
     base::EnumName<LoadedFrom>{LoadedFrom::kBlob, "blob"},
 };
 
-std::size_t index_of(const std::vector<Port>& ports, const std::string& name, const char* what) {
-  std::vector<std::string> known;
-  for (std::size_t index = 0; index < ports.size(); ++index) {
-    if (ports[index].answers_to(name)) return index;
-    known.push_back(ports[index].name);
-    known.insert(known.end(), ports[index].tensor_names.begin(), ports[index].tensor_names.end());
-  }
-  throw Error(ErrorCode::kNotFound, text("no ", what, " is called ", base::quoted(name),
-                                         "; there are: ", base::join(known, ", ")));
-}
-
 /// Runs the work of a call on a loaded model.
 template <class Work>
 decltype(auto) with(const std::shared_ptr<CompiledModel::Impl>& impl, const Work& work) {
@@ -65,11 +54,11 @@ const std::vector<Port>& CompiledModel::outputs() const {
 }
 
 std::size_t CompiledModel::input_index(const std::string& name) const {
-  return index_of(inputs(), name, "input");
+  return internal::port_index(inputs(), name, "input");
 }
 
 std::size_t CompiledModel::output_index(const std::string& name) const {
-  return index_of(outputs(), name, "output");
+  return internal::port_index(outputs(), name, "output");
 }
 
 bool CompiledModel::input_takes_strides(std::size_t index) const {

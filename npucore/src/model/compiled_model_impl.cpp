@@ -52,6 +52,18 @@ bool is_visible(const ze::ArgumentInfo& argument) {
 
 }  // namespace
 
+std::size_t internal::port_index(const std::vector<Port>& ports, const std::string& name,
+                                 const char* what) {
+  std::vector<std::string> known;
+  for (std::size_t index = 0; index < ports.size(); ++index) {
+    if (ports[index].answers_to(name)) return index;
+    known.push_back(ports[index].name);
+    known.insert(known.end(), ports[index].tensor_names.begin(), ports[index].tensor_names.end());
+  }
+  throw Error(ErrorCode::kNotFound, text("no ", what, " is called ", base::quoted(name),
+                                         "; there are: ", base::join(known, ", ")));
+}
+
 CompiledModel::Impl::Impl(const Device& opened, const CompileOptions& options)
     : public_device(opened), device(internal::Pimpl::live(opened, "Device")) {
   const Properties effective = internal::effective_properties(*device, options.properties);

@@ -32,6 +32,10 @@ struct BoundPort {
   bool takes_strides = false;
 };
 
+/// The port with this name or tensor name. Throws Error(kNotFound) that lists all names; `what`:
+/// "input" or "output".
+std::size_t port_index(const std::vector<Port>& ports, const std::string& name, const char* what);
+
 /// A variable of the model: two arguments of the graph that share a buffer.
 struct Variable {
   Port port;  ///< named by the variable's id

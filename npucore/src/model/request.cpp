@@ -41,6 +41,19 @@ Tensor Request::input(std::size_t index) {
 Tensor Request::output(std::size_t index) {
   return with(impl_, [&](Impl& impl) { return impl.output(index); });
 }
+void Request::set_input(const std::string& name, const Tensor& tensor, Strides strides_bytes) {
+  with(impl_, [&](Impl& impl) { impl.bind_input(impl.input_index(name), tensor, strides_bytes); });
+}
+void Request::set_output(const std::string& name, const Tensor& tensor, Strides strides_bytes) {
+  with(impl_,
+       [&](Impl& impl) { impl.bind_output(impl.output_index(name), tensor, strides_bytes); });
+}
+Tensor Request::input(const std::string& name) {
+  return with(impl_, [&](Impl& impl) { return impl.input(impl.input_index(name)); });
+}
+Tensor Request::output(const std::string& name) {
+  return with(impl_, [&](Impl& impl) { return impl.output(impl.output_index(name)); });
+}
 std::size_t Request::batch() const {
   return with(impl_, [](const Impl& impl) { return impl.batch(); });
 }

@@ -235,20 +235,20 @@ void Request::Impl::changed(const Binding& binding) {
   recording_ = nullptr;
 }
 
-Tensor Request::Impl::allocate(Binding& binding) {
+Binding& Request::Impl::allocate(Binding& binding) {
   if (!binding.is_bound()) {
     binding.allocate(engine().session->place);
     changed(binding);
   }
-  return binding.tensor();
+  return binding;
 }
 
 Tensor Request::Impl::input(std::size_t index) {
-  return allocate(input_at(index));
+  return allocate(input_at(index)).elements();
 }
 
 Tensor Request::Impl::output(std::size_t index) {
-  return allocate(output_at(index));
+  return allocate(output_at(index)).elements();
 }
 
 // ---- Running

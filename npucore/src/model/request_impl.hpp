@@ -29,6 +29,12 @@ struct NPU_LOCAL Request::Impl final : public internal::Completed {
   Impl& operator=(const Impl&) = delete;
   ~Impl();
 
+  std::size_t input_index(const std::string& name) const {
+    return internal::port_index(model_->inputs, name, "input");
+  }
+  std::size_t output_index(const std::string& name) const {
+    return internal::port_index(model_->outputs, name, "output");
+  }
   void bind_input(std::size_t index, HostMemory memory);
   void bind_output(std::size_t index, HostMemory memory);
   void bind_input(std::size_t index, const Tensor& tensor, Strides strides);
@@ -91,7 +97,7 @@ struct NPU_LOCAL Request::Impl final : public internal::Completed {
   std::optional<internal::StridedTensor> check(const internal::Binding& binding,
                                                const internal::BoundPort& port,
                                                const Tensor& tensor, Strides strides) const;
-  Tensor allocate(internal::Binding& binding);
+  internal::Binding& allocate(internal::Binding& binding);
   void changed(const internal::Binding& binding);
   void bind_state(std::size_t index, Tensor memory);
   Tensor new_state_memory(std::size_t index);

@@ -142,7 +142,10 @@ std::size_t State::size_bytes() const {
   return request_->variable(index_).size_bytes;
 }
 Tensor State::get() const {
-  return with([&] { return request_->state_memory(index_); });
+  return with([&] {
+    const Tensor& memory = request_->state_memory(index_);
+    return internal::typed_tensor(memory, size_bytes(), type(), true);
+  });
 }
 void State::set(std::span<const std::byte> bytes) {
   with([&] { request_->set_state(index_, bytes); });

@@ -271,7 +271,7 @@ TEST_F(ForeignBlobs, AreTheDriversToRefuseWhenAskedFor) {
 TEST_F(ForeignBlobs, AreCompiledAgainWhereTheModelIsAtHand) {
   const auto model = CompiledModel::import(device_, blob_, Model::read(model_));
   EXPECT_EQ(model.load_stats().from, LoadedFrom::kCompiler);
-  EXPECT_TRUE(has(warnings_, "affine.xml' is compiled instead"));
+  EXPECT_TRUE(has(warnings_, "affine.xml) is compiled instead"));
 }
 
 TEST_F(ForeignBlobs, OfNewerFirmwareSayThatTheDriverIsToBeUpdated) {

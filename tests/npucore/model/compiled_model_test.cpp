@@ -246,6 +246,28 @@ TEST_F(Models, WithALargeBinThatIsTruncatedInPlaceAreAnError) {
                [&] { CompiledModel::compile(device_, model); });
 }
 
+/// In this process and in a helper, by copy and by address.
+TEST_F(Models, InMemoryAreCompiledAsFilesAre) {
+  const auto path = write_affine_model(folder_.path());
+  const std::string xml = read_file(path);
+  const auto weights = std::make_shared<const std::string>(
+      read_file(std::filesystem::path(path).replace_extension(".bin")));
+  const Model model = Model::read(xml, std::as_bytes(std::span(*weights)), weights);
+  std::filesystem::remove(path);
+  for (const char* where : {"in-process", "helper"}) {
+    for (const char* serializer : {"ALL_WEIGHTS_COPY", "NO_WEIGHTS_COPY"}) {
+      SCOPED_TRACE(std::string(where) + ' ' + serializer);
+      CompileOptions options;
+      options.properties.set(property::compile_in, where);
+      options.properties.set("NPU_MODEL_SERIALIZER_VERSION", serializer);
+      Request request = CompiledModel::compile(device_, model, options).create_request();
+      std::ranges::fill(request.input("x").as<float>(), 4.F);
+      request.infer();
+      EXPECT_EQ(request.output("y").as<float>()[0], affine(4));
+    }
+  }
+}
+
 class Blobs : public Models {
  protected:
   std::filesystem::path exported() {

@@ -65,6 +65,7 @@ TEST_F(Forked, ChildrenGetAClearErrorOfEachCall) {
   request.infer();
   Request called_back = compiled_.create_request();
   called_back.set_callback([](const std::exception_ptr&) {});  // the model has a thread now
+  Completions completions;
   Importer importer(device_);
   const int fd = make_dmabuf(4096);
   const KeptImport kept = importer.keep(fd);
@@ -73,12 +74,16 @@ TEST_F(Forked, ChildrenGetAClearErrorOfEachCall) {
       {"wait", [&] { request.wait(); }},
       {"infer", [&] { request.infer(); }},
       {"set_callback", [&] { request.set_callback([](const std::exception_ptr&) {}); }},
+      {"take", [&] { completions.take(); }},
+      {"watch", [&] { completions.watch(request, 1); }},
       {"create_request", [&] { compiled_.create_request(); }},
       {"compile", [&] { CompiledModel::compile(device_, model_); }},
       {"compile_async", [&] { compile_async(device_, model_).get(); }},
       {"get_property", [&] { device_.get_property("CACHE_DIR"); }},
       {"get_property of a model", [&] { compiled_.get_property("PERFORMANCE_HINT"); }},
       {"open", [] { Device::open(DeviceKind::kSoftware); }},
+      {"open by address", [] { Device::open("0000:00:0b.0"); }},
+      {"list", [] { Device::list(); }},
       {"diagnose", [] { diagnose(); }},
       {"shareable_memory", [&] { device_.shareable_memory(); }},
       {"allocate", [&] { Tensor::allocate(device_, 64, MemoryUse::kInput); }},

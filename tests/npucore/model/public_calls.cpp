@@ -54,6 +54,8 @@ void check_inference(Request& request) {
 
 const PublicCall kCalls[] = {
     {"DeviceOpen", nothing, [](Stage&) { Device::open(DeviceKind::kSoftware); }},
+    {"DeviceOpenByAddress", nothing, [](Stage&) { Device::open("0000:00:0b.0"); }},
+    {"DeviceList", nothing, [](Stage&) { Device::list(); }},
     {"DeviceMemory", opened, [](Stage& stage) { stage.device->memory(); }},
     {"DeviceUtilization", opened, [](Stage& stage) { stage.device->utilization(); }},
     {"DeviceProperties", opened,
@@ -65,6 +67,12 @@ const PublicCall kCalls[] = {
        }
      }},
     {"Compile", opened, [](Stage& stage) { stage.compile(); }},
+    {"CompileAModelInMemory", opened,
+     [](Stage& stage) {
+       const auto bin = std::filesystem::path(stage.xml).replace_extension(".bin");
+       const auto xml = read_file(stage.xml), weights = read_file(bin);
+       CompiledModel::compile(*stage.device, Model::read(xml, std::as_bytes(std::span(weights))));
+     }},
     {"CompileWithCopiedWeights", opened,
      [](Stage& stage) { stage.compile("NPU_MODEL_SERIALIZER_VERSION=ALL_WEIGHTS_COPY"); }},
     {"CompileForProfiling", opened, [](Stage& stage) { stage.compile("PERF_COUNT=YES"); }},
@@ -145,6 +153,19 @@ const PublicCall kCalls[] = {
      [](Stage& stage) {
        stage.request->set_callback([](const std::exception_ptr&) {});
        stage.request->infer();
+     }},
+    {"InferWithCompletions", with_request,
+     [](Stage& stage) {
+       Completions completions;
+       completions.watch(*stage.request, 1);
+       stage.request->submit();
+       stage.request->wait();
+       completions.take();
+     }},
+    {"FindByName", with_request,
+     [](Stage& stage) {
+       stage.request->set_input("x", stage.request->input("input"));
+       stage.request->output("y").as<float>();
      }},
     {"InferOnHostMemory", with_request,
      [](Stage& stage) {
