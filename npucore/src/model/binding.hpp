@@ -43,6 +43,7 @@ class Binding {
   bool holds(const Tensor& tensor) const {
     return bound_.tensor && !bound_.strides && !bound_.host.data &&
            bound_.tensor.data() == tensor.data() && tensor.size_bytes() >= bytes_ &&
+           bound_.tensor.is_read_only() == tensor.is_read_only() &&
            allocation_of(bound_.tensor) == allocation_of(tensor);
   }
   bool holds(HostMemory memory) const {
