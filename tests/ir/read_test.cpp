@@ -292,7 +292,7 @@ TEST(ReadTest, TakesAFolderWithOneIr) {
 
 TEST(ReadTest, TellsAUrisPath) {
   EXPECT_TRUE(has(error_of([] { Model::read("file:///models/net.xml"); }),
-                  "is a URI: give the path, \"/models/net.xml\""));
+                  "is a URI: give the path, '/models/net.xml'"));
 }
 
 TEST(ReadTest, RefusesAFolderWithNoIrOrSeveral) {

@@ -39,8 +39,9 @@ std::string normalised(const std::string& address) {
 std::string list_of(std::span<const DeviceInfo> devices) {
   std::vector<std::string> lines;
   for (const DeviceInfo& device : devices) {
-    lines.push_back(text(device.name, " at ", device.pci_address, " (UUID ", device.uuid,
-                         device.is_software ? ", \"software\")" : ")"));
+    lines.push_back(text(device.name, " at ",
+                         device.pci_address.empty() ? "an unknown address" : device.pci_address,
+                         " (UUID ", device.uuid, device.is_software ? ", \"software\")" : ")"));
   }
   return lines.empty() ? "none" : base::join(lines, "; ");
 }

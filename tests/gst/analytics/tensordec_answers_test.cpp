@@ -46,7 +46,7 @@ TEST(TensorDecAnswers, OfTextThatCouldLieTwoWaysAreReadAsTheUserSays) {
 }
 
 TEST(TensorDecAnswers, OfTextHaveTheUsersLabelsForCharacters) {
-  const HandMadeTensor line{"line", {1, 4, 3}, {9, 0, 0, 0, 9, 0, 0, 0, 9, 9, 0, 0}};
+  const HandMadeTensor line{"line", {1, 5, 3}, {9, 0, 0, 0, 9, 0, 0, 0, 9, 9, 0, 0, 9, 0, 0}};
   const auto read = [&](const std::string& labels, const char* card) {
     return frame_classes_of(decoded(frame_of({line}, card), "nputensordec " + labels).get());
   };

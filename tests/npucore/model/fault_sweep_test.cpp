@@ -127,7 +127,8 @@ class FaultSweep : public testing::TestWithParam<PublicCall> {
     if (told.empty()) {
       EXPECT_TRUE(may_be_survived(GetParam().name, call)) << "nothing was thrown";
     } else {
-      EXPECT_TRUE(has(told, call));
+      // A device whose address cannot be read is not found by it.
+      EXPECT_TRUE(has(told, call) || has(told, "at an unknown address")) << told;
     }
     try {
       GetParam().run(*stage_);
