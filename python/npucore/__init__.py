@@ -26,6 +26,7 @@ from ._core import (
     Tensor,
     compile,
     diagnose,
+    list_devices,
     load,
 )
 from ._errors import (
@@ -49,17 +50,14 @@ _Mapping.register(Properties)
 
 
 def devices():
-    """The devices of this machine that can be opened, a real NPU first. Opens the software NPU, too, if it is there."""
+    """The devices that can be opened, real NPUs first, opened."""
     found = []
-    # The software NPU first: the driver loader takes no more drivers once it has begun without it.
-    for kind in ("software", "npu"):
+    for info in list_devices():
         try:
-            device = Device(kind)
+            found.append(Device("software" if info.is_software else info.pci_address))
         except (NotFoundError, UnsupportedError):
             continue
-        if device not in found:
-            found.append(device)
-    return sorted(found, key=lambda device: device.is_software)
+    return found
 
 
 from . import vision  # noqa: E402 - it uses the names above
@@ -68,5 +66,5 @@ __all__ = [
     "AsyncPool", "CancelledError", "CompileError", "CompiledModel", "Device", "DeviceInfo", "DeviceLostError", "Error", "Finding", "Frame",
     "IncompatibleError", "InternalError", "InvalidArgumentError", "IoError", "LayerProfile", "LoadStats", "Model", "NotFoundError",
     "OutOfMemoryError", "Port", "Properties", "Request", "State", "Tensor", "TimeoutError", "UnsupportedError", "compile", "devices",
-    "diagnose", "load", "vision",
+    "diagnose", "list_devices", "load", "vision",
 ]

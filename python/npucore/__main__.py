@@ -1,6 +1,6 @@
 """Shows the NPU, its driver, compiler and extensions, and what is missing if there is none, as npu-info does.
 
-usage: python -m npucore [--device auto|npu|software]
+usage: python -m npucore [--device auto|npu|software|ADDRESS]
 """
 import argparse
 import sys
@@ -21,6 +21,7 @@ def device_lines(device):
     yield info.name + (" (no hardware: runs on the CPU)" if info.is_software else "")
     yield line("platform", f"{info.platform or 'unknown'}, {info.tiles} tiles")
     yield line("PCI", f"8086:{info.pci_device_id:04x} at {info.pci_address or 'unknown'}")
+    yield line("UUID", info.uuid)
     yield line("memory", f"{info.memory_bytes >> 20} MiB")
     yield line("driver", f"{info.driver_version}, {info.driver_library or 'unknown'}")
     yield line("loader", info.loader_version or "unknown")
@@ -50,7 +51,7 @@ def report_lines(device):
 
 def main():
     parser = argparse.ArgumentParser(prog="python -m npucore", description=__doc__.splitlines()[0])
-    parser.add_argument("--device", choices=("auto", "npu", "software"), default="auto")
+    parser.add_argument("--device", default="auto", help="auto, npu, software, or an NPU's PCI address (0000:00:0b.0) or UUID")
     device, error = None, None
     # Opened first: looking for a real NPU may start the driver loader without the software NPU.
     try:

@@ -25,6 +25,7 @@ void bind_info(nb::module_& module) {
       .def_ro("platform", &Info::platform, "'3720', '4000', ...; empty: not known.")
       .def_ro("pci_device_id", &Info::pci_device_id)
       .def_ro("pci_address", &Info::pci_address, "'0000:00:0b.0'")
+      .def_ro("uuid", &Info::uuid, "32 hexadecimal digits; Intel's drivers give all NPUs the same.")
       .def_ro("tiles", &Info::tiles)
       .def_ro("driver_version", &Info::driver_version)
       .def_ro("driver_library", &Info::driver_library, "Path of the driver; empty: not known.")
@@ -54,16 +55,17 @@ void bind_finding(nb::module_& module) {
              "Looks for a real NPU step by step: device node, permission, driver, loader, device.");
 }
 
+/// A hint for the error where the software NPU cannot be had.
+std::string prepare_software() {
+  return nb::cast<std::string>(nb::module_::import_("npucore._software").attr("prepare")());
+}
+
 }  // namespace
 
-npu::Device open_device(const std::string& kind) {
-  const auto wanted = npu::device_kind_from_string(kind);
-  std::string hint;
-  if (wanted != npu::DeviceKind::kNpu) {
-    hint = nb::cast<std::string>(nb::module_::import_("npucore._software").attr("prepare")());
-  }
+npu::Device open_device(const std::string& name) {
+  const std::string hint = name == "npu" ? "" : prepare_software();
   try {
-    return without_gil([&] { return npu::Device::open(wanted); });
+    return without_gil([&] { return npu::Device::open(name); });
   } catch (const npu::Error& error) {
     if (hint.empty() || error.code() != npu::ErrorCode::kNotFound) throw;
     throw npu::Error(error.code(), error.what() + hint, error.driver_log(), error.next_step());
@@ -80,15 +82,23 @@ void bind_device(nb::module_& module) {
   bind_info(module);
   bind_finding(module);
   using npu::Device;
+  module.def(
+      "list_devices",
+      [] {
+        (void)prepare_software();
+        return without_gil([] { return Device::list(); });
+      },
+      "DeviceInfo of all that this process can open, real NPUs first, without opening any.");
   nb::class_<Device>(
       module, "Device",
       "An opened NPU. Devices that a process opens for one NPU share one context.\n\n"
       "Device('auto') is a real NPU, else the software NPU; Device('npu') and "
-      "Device('software') are just these.")
+      "Device('software') are just these; Device('0000:00:0b.0') is the NPU at that PCI address, "
+      "or with that UUID.")
       .def(
           "__init__",
-          [](Device* self, const std::string& kind) { new (self) Device(open_device(kind)); },
-          "kind"_a = "auto")
+          [](Device* self, const std::string& name) { new (self) Device(open_device(name)); },
+          "name"_a = "auto")
       .def_prop_ro("info", &Device::info, nb::rv_policy::copy)
       .def_prop_ro("name", [](const Device& device) { return device.info().name; })
       .def_prop_ro("is_software", [](const Device& device) { return device.info().is_software; })
