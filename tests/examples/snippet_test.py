@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Compiles and runs the first C++ snippet of a page, and compares what it prints.
+"""Compiles and runs the C++ snippets of a page as one program, and compares what it prints.
 
-A snippet without a main() is the body of one. It finds the model as model.xml in its folder.
+Without a main() they are the body of one, in the order of the page. They find the model as model.xml in their folder. EXPECTED "-": they are
+compiled only, for they need what a machine may lack.
 
 usage: snippet_test.py PAGE MODEL EXPECTED LIBRARY COMPILER...    LIBRARY: libnpucore.so
 """
@@ -13,14 +14,19 @@ import tempfile
 from pathlib import Path
 
 
+HEADERS = "algorithm", "cstdio", "npucore/npucore.hpp"
+
+
 def program_of(page):
-    snippet = re.search(r"^```cpp\n(.*?)^```", page, re.M | re.S)
-    if not snippet:
+    code = "".join(re.findall(r"^```cpp\n(.*?)^```", page, re.M | re.S))
+    if not code:
         sys.exit("the page has no C++ snippet")
-    code = snippet.group(1)
     if "int main(" in code:
         return code
-    return f"#include <npucore/npucore.hpp>\n\nint main() {{\n{code}}}\n"
+    lines = code.splitlines(keepends=True)
+    own = [line for line in lines if line.startswith("#include")]
+    body = "".join(line for line in lines if line not in own)
+    return "".join(f"#include <{header}>\n" for header in HEADERS) + "".join(own) + f"\nint main() {{\n{body}}}\n"
 
 
 def main():
@@ -33,6 +39,8 @@ def main():
         source.write_text(program_of(Path(page).read_text(encoding="utf-8")), encoding="utf-8")
         subprocess.run([*compiler, "-std=c++20", "-Wall", "-Werror", f"-I{include}", str(source), str(library),
                         f"-Wl,-rpath,{library.parent}", "-o", str(program)], check=True)
+        if expected == "-":
+            return
         shutil.copy(model, Path(folder, "model.xml"))
         done = subprocess.run([str(program)], cwd=folder, check=True, stdout=subprocess.PIPE, text=True)
     if done.stdout.strip() != expected:
