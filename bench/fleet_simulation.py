@@ -17,7 +17,7 @@ import random
 
 # Microseconds of one YOLOv8n-like inference with a 1920x1080 NV12 frame: the estimates of Intel's compiler, bench/README.md. Assumed: hardware meets them.
 COST_US = {"3720": 9172, "4000": 4366, "5010": 1115}
-# All of these are assumptions.
+# All of these but BROKER_US are assumptions.
 OVERHEAD_US = 150  # of an inference between fence and next start: driver, firmware
 COST_SPREAD = 0.03  # standard deviation of a service time, of its mean
 TRANSPORT = 0.030  # camera's encoder, network and decoder
@@ -25,7 +25,7 @@ JITTER = 0.005  # mean of the exponential part of a frame's delay
 STALL_EVERY, STALL = 100, 0.200  # a camera is held up once in so many seconds, and for how long
 SLOTS = 2
 WAITING_LIMIT = 64  # frames, for policies with one bounded queue
-BROKER_US = 40  # of one message of 1 kB at QoS 1
+BROKER_US = 36  # of a message of 0.8 kB at QoS 1, one subscriber: mosquitto 2.0 on a busy virtual machine, docs/scale.md
 GOVERNOR_LOAD = 0.85  # the load that lowered rates aim at
 
 Frame = collections.namedtuple("Frame", "arrival taken camera")
@@ -192,7 +192,7 @@ def main():
         cameras = round(overload * 1e6 / (COST_US["4000"] + OVERHEAD_US) / options.fps)
         for policy in POLICIES:
             print(json.dumps(describe("4000", cameras, options.fps, options.seconds, policy, options.seed)))
-    for npus in (1, 10, 50, 100, 120):
+    for npus in (1, 10, 100, 125, 140):
         print(json.dumps(broker("4000", most["4000"], npus, options.fps, min(options.seconds, 10), options.seed)))
 
 

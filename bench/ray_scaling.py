@@ -33,7 +33,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model")
     parser.add_argument("video")
-    parser.add_argument("--copies", type=int, default=4, help="how often the video is inferred (4)")
+    parser.add_argument("--copies", type=int, default=8, help="how often the video is inferred (8)")
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
     if not os.environ.get("SOFTNPU_EXEC", "").startswith("delay:"):

@@ -206,6 +206,10 @@ class OnACluster(unittest.TestCase):
             (inputs / "b.mp4").write_bytes((self.folder / "in/open.mp4").read_bytes())
             self.assertRegex(self.run_job("partly", inputs=[str(inputs)]).failed["b.mp4"], "remove that folder")
 
+    def test_nodes_that_offer_an_npu_and_have_none_end_the_run(self):
+        with self.cluster(1), self.assertRaisesRegex(npucore.Error, "no worker can start: .*NPU"):
+            self.run_job("nowhere", device="npu")
+
     def test_the_command_line(self):
         command = [sys.executable, "-m", "npucore.ray", str(self.folder / "in/closed.mp4"), str(self.folder / "command"), "--model"]
         with self.cluster(1) as cluster:

@@ -110,12 +110,12 @@ class _Run:
         worker, task = self._running.pop(reference)
         try:
             result = ray.get(reference)
-        except ray.exceptions.RayTaskError as error:
-            self._again(task, str(error.cause))  # the worker itself is well
         except ray.exceptions.RayError as error:
-            ray.kill(worker)
-            self._again(task, f"the worker died: {_last_line(error)}")
-            return
+            failed = isinstance(error, ray.exceptions.RayTaskError)
+            self._again(task, str(error.cause) if failed else f"the worker died: {_last_line(error)}")
+            if task is None or not failed:
+                ray.kill(worker)
+                return
         else:
             self._note(task, result)
         self._idle.append(worker)
