@@ -230,6 +230,7 @@ class Damage(unittest.TestCase):
             content = Path(folder, "cut.ts").read_bytes()
             video = _video.find_videos([folder])[0]
             worker = _worker.Worker(_worker.read_model(MODEL), folder + "/out", "software", 60, {})
+            worker.start()
             _, parts = worker.plan(video)
             Path(folder, "cut.ts").write_bytes(content[:len(content) // 2])
             missing = worker.infer(parts[0])

@@ -104,7 +104,7 @@ class _Run:
     def _start_workers(self):
         while len(self._running) + len(self._idle) < min(self._wanted, self._work_left()):
             worker = self._make_worker()
-            self._running[worker.about.remote()] = worker, None
+            self._running[worker.start.remote()] = worker, None
 
     def _take(self, reference):
         worker, task = self._running.pop(reference)

@@ -62,17 +62,19 @@ def write_whole(folder, name, content):
 
 class Worker:
     def __init__(self, model, output, device, part_seconds, thresholds):
-        """model: of read_model(); thresholds: of Decoder."""
-        with tempfile.TemporaryDirectory(prefix="npucore-ray-") as folder:  # Ray ends an actor without a word: it must leave nothing
-            for name, content in model.items():
-                Path(folder, name).write_bytes(content)
-            path = next(Path(folder, name) for name in model if name.endswith(".xml"))
-            self._model, self._card = npucore.Model.read(path), npucore.vision.ModelCard.read(path)
-        self._output, self._part_seconds, self._thresholds = output, part_seconds, thresholds
-        self._device = npucore.Device(device)
+        """model: of read_model(); thresholds: of Decoder. start() does what may fail."""
+        self._files, self._output, self._kind, self._part_seconds, self._thresholds = model, output, device, part_seconds, thresholds
         self._compiled = {}
 
-    def about(self):
+    def start(self):
+        """Opens the device and reads the model; returns what to tell of this worker."""
+        self._device = npucore.Device(self._kind)
+        with tempfile.TemporaryDirectory(prefix="npucore-ray-") as folder:  # Ray ends an actor without a word: it must leave nothing
+            for name, content in self._files.items():
+                Path(folder, name).write_bytes(content)
+            path = next(Path(folder, name) for name in self._files if name.endswith(".xml"))
+            self._model, self._card = npucore.Model.read(path), npucore.vision.ModelCard.read(path)
+        del self._files
         info = self._device.info
         return {"host": socket.gethostname(), "pid": os.getpid(), "device": f"{info.name}, driver {info.driver_version}"}
 
