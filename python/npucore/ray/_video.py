@@ -1,4 +1,5 @@
 """Recorded video: where it can be cut, and the frames between two cuts."""
+import bisect
 import dataclasses
 import os
 
@@ -10,7 +11,7 @@ import npucore
 VIDEO_NAMES = (".avi", ".m4v", ".mkv", ".mov", ".mp4", ".mpg", ".mts", ".ts", ".webm")
 MATRICES = {1: "bt709", 5: "bt601", 6: "bt601", 9: "bt2020", 10: "bt2020"}  # AVColorSpace
 FULL_RANGE = 2  # AVColorRange
-SEEK_BACK_SECONDS = (0, 10)  # from the key frame; then from the beginning
+SEEK_BACK_SECONDS = (0, 2, 10)  # from the key frame; then from the beginning
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,8 +27,7 @@ class Part:
     video: Video
     number: int
     first_frame: int  # the number of times[0] in the video
-    times: list  # of all frames, in order of presentation, in units of the stream's time base
-    key_dts: int  # decoding time of the key frame
+    times: list  # of all frames, the key frame's first, in order of presentation, in units of the stream's time base
     origin: int  # the time of the video's first frame
 
     @property
@@ -64,7 +64,7 @@ def split(video, seconds):
     with fsspec.open(video.url) as file, av.open(file) as container:
         stream = _video_stream(container, video)
         for packet in container.demux(stream):
-            if packet.dts is None and packet.pts is None and not packet.size:
+            if packet.pts is None and not packet.size:
                 continue  # the end
             if packet.pts is None:
                 raise npucore.UnsupportedError(f"{video.url}: its frames have no time stamps; copy it into MP4 or Matroska first")
@@ -72,7 +72,7 @@ def split(video, seconds):
                 continue  # before the start in an edit list
             times.add(packet.pts)
             if packet.is_keyframe:
-                keys.append((packet.pts, packet.dts if packet.dts is not None else packet.pts))
+                keys.append(packet.pts)
         least = seconds / stream.time_base
     if not keys:
         raise npucore.UnsupportedError(f"{video.url}: {len(times)} frames and no key frame to start at")
@@ -82,16 +82,12 @@ def split(video, seconds):
 def _cut(video, keys, times, least):
     starts = [keys[0]]
     for key in keys:
-        if key[0] - starts[-1][0] >= least:
+        if key - starts[-1] >= least:
             starts.append(key)
-    parts, position = [], 0
-    ends = [start[0] for start in starts[1:]] + [times[-1] + 1]
-    for number, ((pts, dts), end) in enumerate(zip(starts, ends)):
-        first = position if number else next(i for i, time in enumerate(times) if time >= pts)
-        position = first
-        while position < len(times) and times[position] < end:
-            position += 1
-        parts.append(Part(video, number, first, times[first:position], dts, times[0]))
+    parts, position = [], bisect.bisect_left(times, starts[0])
+    for number, end in enumerate([*starts[1:], times[-1] + 1]):
+        first, position = position, bisect.bisect_left(times, end)
+        parts.append(Part(video, number, first, times[first:position], times[0]))
     return parts
 
 
@@ -117,13 +113,13 @@ def _video_stream(container, video):
 
 
 def _seek(container, stream, part):
-    """Goes to a packet at or before the part's key frame. Seeking is exact in few formats."""
+    """Goes to the part's key frame or before it. Few formats seek exactly."""
     for back in SEEK_BACK_SECONDS:
-        target = part.key_dts - round(back / stream.time_base)
+        target = part.times[0] - round(back / stream.time_base)
         try:
             container.seek(target, stream=stream)
-            first = next((packet for packet in container.demux(stream) if packet.dts is not None), None)
-            if first is not None and first.dts <= part.key_dts:
+            key = next((packet for packet in container.demux(stream) if packet.is_keyframe), None)
+            if key is not None and key.pts <= part.times[0]:
                 container.seek(target, stream=stream)
                 return
         except av.FFmpegError:

@@ -87,7 +87,7 @@ class Worker:
             there = {name.rsplit("/", 1)[-1] for name in files.ls(folder, detail=False)}
         else:
             parts = _video.split(video, self._part_seconds)
-            plan = {"size": video.size, "origin": parts[0].origin, "parts": [[part.first_frame, part.key_dts, part.times] for part in parts]}
+            plan = {"size": video.size, "origin": parts[0].origin, "parts": [[part.first_frame, part.times] for part in parts]}
             write_whole(self._output, f"{video.name}/plan.json", json.dumps(plan).encode())
         return len(parts), [part for part in parts if f"{part.name}.parquet" not in there]
 
@@ -143,7 +143,7 @@ def _planned(video, plan, folder):
     if plan["size"] != video.size:
         raise npucore.InvalidArgumentError(f"{video.url} has {video.size} bytes; when {folder} was begun, it had {plan['size']}: "
                                            "remove that folder to infer it anew")
-    return [_video.Part(video, number, first, times, dts, plan["origin"]) for number, (first, dts, times) in enumerate(plan["parts"])]
+    return [_video.Part(video, number, first, times, plan["origin"]) for number, (first, times) in enumerate(plan["parts"])]
 
 
 def _row(part, index, nanoseconds, answer):
