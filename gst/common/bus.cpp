@@ -32,8 +32,9 @@ Code to_gst_code(npu::ErrorCode code) {
       return {GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_FAILED};
     case npu::ErrorCode::kTimeout:
       return {GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_BUSY};
+    case npu::ErrorCode::kCompileFailed:  // npucore.video tells it from the next ones
+      return {GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_INIT};
     case npu::ErrorCode::kCancelled:
-    case npu::ErrorCode::kCompileFailed:
     case npu::ErrorCode::kInternal:
       return {GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_FAILED};
   }

@@ -5,7 +5,7 @@
     outputs = compiled.create_request().infer({"images": array})   # {"output0": array}
 
 Arrays are NumPy's; inputs may also be DLPack's. Devices: devices(), Device. Models: Model, compile(), load(). Many frames: AsyncPool.
-Vision models: npucore.vision. Errors: Error and its classes. `python -m npucore` shows the NPU, or what is missing.
+Vision models: npucore.vision. Files and cameras: video(). Errors: Error and its classes. `python -m npucore` shows the NPU, or what is missing.
 """
 from collections.abc import Mapping as _Mapping
 
@@ -43,6 +43,7 @@ from ._errors import (
     TimeoutError,
     UnsupportedError,
 )
+from ._player import Video, video
 from ._pool import AsyncPool
 from ._version import __version__
 
@@ -65,6 +66,6 @@ from . import vision  # noqa: E402 - it uses the names above
 __all__ = [
     "AsyncPool", "CancelledError", "CompileError", "CompiledModel", "Device", "DeviceInfo", "DeviceLostError", "Error", "Finding", "Frame",
     "IncompatibleError", "InternalError", "InvalidArgumentError", "IoError", "LayerProfile", "LoadStats", "Model", "NotFoundError",
-    "OutOfMemoryError", "Port", "Properties", "Request", "State", "Tensor", "TimeoutError", "UnsupportedError", "compile", "devices",
-    "diagnose", "list_devices", "load", "vision",
+    "OutOfMemoryError", "Port", "Properties", "Request", "State", "Tensor", "TimeoutError", "UnsupportedError", "Video", "compile",
+    "devices", "diagnose", "list_devices", "load", "video", "vision",
 ]
