@@ -15,7 +15,8 @@ import json
 import math
 import random
 
-# Microseconds of one YOLOv8n-like inference with a 1920x1080 NV12 frame: the estimates of Intel's compiler, bench/README.md. Assumed: hardware meets them.
+# Microseconds of one YOLOv8n-like inference with a 1920x1080 NV12 frame: the estimates of Intel's compiler, bench/README.md. That hardware meets them
+# is assumed.
 COST_US = {"3720": 9172, "4000": 4366, "5010": 1115}
 # All of these but BROKER_US are assumptions.
 OVERHEAD_US = 150  # of an inference between fence and next start: driver, firmware
@@ -166,7 +167,8 @@ def most_cameras(platform, fps, limit_ms, seconds, seed):
 
 def broker(platform, cameras, npus, fps, seconds, seed):
     """What one broker adds to the answers of many NPUs; its queue in the end tells whether it keeps up."""
-    times = heapq.merge(*([time for time, _ in simulate(platform, cameras, fps, seconds, "latest", f"{seed} {npu}")[0].answers] for npu in range(npus)))
+    results = (simulate(platform, cameras, fps, seconds, "latest", f"{seed} {npu}")[0] for npu in range(npus))
+    times = heapq.merge(*([time for time, _ in result.answers] for result in results))
     free_at, delays = 0.0, []
     for time in times:
         free_at = max(free_at, time) + BROKER_US / 1e6

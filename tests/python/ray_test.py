@@ -27,6 +27,7 @@ HOME = tempfile.TemporaryDirectory()
 os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_TOKEN_PATH": HOME.name + "/token", "RAY_TMPDIR": HOME.name}
 
 import av  # noqa: E402
+import fsspec  # noqa: E402
 import pyarrow.parquet as pq  # noqa: E402
 import ray  # noqa: E402
 import tiny  # noqa: E402
@@ -223,7 +224,24 @@ class OnACluster(unittest.TestCase):
             self.assertIn("an OpenVINO IR, is needed", run("model.onnx").stderr)
 
 
-class Damage(unittest.TestCase):
+class InThisProcess(unittest.TestCase):
+    def test_a_store_that_is_no_disk_holds_videos_and_answers(self):
+        store = fsspec.filesystem("memory")
+        with tempfile.TemporaryDirectory() as folder:
+            encode(Path(folder, "x.mp4"), "libx264", g="30")
+            store.pipe_file("/in/day/x.mp4", Path(folder, "x.mp4").read_bytes())
+        video, = _video.find_videos(["memory://in"])
+        self.assertEqual((video.name, video.url), ("day/x.mp4", "memory:///in/day/x.mp4"))
+        worker = _worker.Worker(_worker.read_model(MODEL), "memory://out", "software", 1, {})
+        worker.start()
+        count, parts = worker.plan(video)
+        self.assertEqual((count, len(parts), worker.infer(parts[1])), (3, 3, 0))
+        self.assertEqual([part.number for part in worker.plan(video)[1]], [0, 2])
+        with store.open("/out/day/x.mp4/part-00001.parquet") as file:
+            self.assertEqual(pq.read_table(file).column("frame").to_pylist(),
+                             list(range(parts[1].first_frame, parts[2].first_frame)))
+
+
     def test_frames_that_cannot_be_decoded_are_counted(self):
         with tempfile.TemporaryDirectory() as folder:
             encode(Path(folder, "cut.ts"), "libx264", g="30")

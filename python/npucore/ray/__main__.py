@@ -28,7 +28,8 @@ def main():
         summary = npucore.ray.run(**options)
     except (npucore.Error, OSError) as error:
         sys.exit(f"npucore.ray: {error}")
-    print(f"{summary.parts} parts, {summary.done_before} of them before; {summary.missing_frames} frames could not be decoded; {len(summary.failed)} failed")
+    print(f"{summary.parts} parts, {summary.done_before} of them before; {summary.missing_frames} frames could not be decoded; "
+          f"{len(summary.failed)} failed")
     for name, why in summary.failed.items():
         print(f"{name}: {why}", file=sys.stderr)
     return 1 if summary.failed else 0
