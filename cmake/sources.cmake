@@ -323,7 +323,6 @@ set(GSTNPU_OVERLAY_SOURCES
 set(GSTNPU_PUBLISH_SOURCES
   gst/publish/dlstreamer_json.cpp
   gst/publish/frame_json.cpp
-  gst/publish/map_record.cpp
   gst/publish/npupublish.cpp
   gst/publish/properties.cpp
   gst/publish/publisher.cpp

@@ -14,28 +14,23 @@ namespace {
 using Json = nlohmann::json;  // sorted by key, as DL Streamer's is
 using npu::vision::FrameSize;
 
-constexpr double kSteps = 1e6;
 constexpr double kMostPixels = 1e15;  // which all readers' numbers hold
 
 Json edges(const FoundObject& object, FrameSize frame) {
-  return {{"x_min", rounded(object.x / frame.width, kSteps)},
-          {"x_max", rounded((object.x + object.width) / frame.width, kSteps)},
-          {"y_min", rounded(object.y / frame.height, kSteps)},
-          {"y_max", rounded((object.y + object.height) / frame.height, kSteps)}};
+  return {{"x_min", rounded(object.x / frame.width, kUnitSteps)},
+          {"x_max", rounded((object.x + object.width) / frame.width, kUnitSteps)},
+          {"y_min", rounded(object.y / frame.height, kUnitSteps)},
+          {"y_max", rounded((object.y + object.height) / frame.height, kUnitSteps)}};
 }
 
 /// Label of an object, or of a class that a model gave.
 template <typename Labelled>
 Json label_of(const Labelled& found) {
   Json json = Json::object();
-  if (!found.label.empty()) {
-    json["label"] = found.label;
-  }
-  if (found.label_id) {
-    json["label_id"] = *found.label_id;
-  }
+  add(json, "label", found.label);
+  add(json, "label_id", found.label_id);
   if (found.confidence) {
-    json["confidence"] = rounded(*found.confidence, kSteps);
+    json["confidence"] = rounded(*found.confidence, kUnitSteps);
   }
   return json;
 }
@@ -80,13 +75,9 @@ Json to_json(const FoundObject& object, const std::optional<FrameSize>& frame) {
   if (frame) {
     json["detection"]["bounding_box"] = edges(object, *frame);
   }
-  if (!object.label.empty()) {
-    json["roi_type"] = object.label;
-  }
-  if (object.region_id) {
-    json["region_id"] = *object.region_id;
-  } else if (object.analytics_id) {
-    json["region_id"] = *object.analytics_id;
+  add(json, "roi_type", object.label);
+  if (object.region_id || object.analytics_id) {
+    json["region_id"] = object.id();
   }
   if (object.identity) {
     json["id"] = object.identity->id;
@@ -97,11 +88,8 @@ Json to_json(const FoundObject& object, const std::optional<FrameSize>& frame) {
 
 /// Puts results of the whole frame into an object as large as the frame.
 Json whole_frame(const FrameRecord& record) {
-  Json json;
-  json["x"] = 0;
-  json["y"] = 0;
-  json["w"] = record.size ? record.size->width : 0;
-  json["h"] = record.size ? record.size->height : 0;
+  const FrameSize size = record.size.value_or(FrameSize{0, 0});
+  Json json{{"x", 0}, {"y", 0}, {"w", size.width}, {"h", size.height}};
   add_classes(record.answer->classes, json);
   return json;
 }
@@ -119,19 +107,8 @@ Json to_json(const FrameRecord::Tensor& tensor, const std::optional<std::string>
   Json json{{"layer_name", tensor.name},
             {"precision", precision_of(tensor.type)},
             {"dims", tensor.shape}};
-  if (model) {
-    json["model_name"] = *model;
-  }
+  add(json, "model_name", model);
   return json;
-}
-
-void add_objects(const FrameRecord& record, Json& json) {
-  for (const FoundObject& object : record.answer->objects) {
-    json["objects"].push_back(to_json(object, record.size));
-  }
-  if (!record.answer->classes.empty()) {
-    json["objects"].push_back(whole_frame(record));
-  }
 }
 
 }  // namespace
@@ -141,16 +118,15 @@ std::string to_dlstreamer_line(const FrameRecord& record) {
   if (record.size) {
     json["resolution"] = {{"width", record.size->width}, {"height", record.size->height}};
   }
-  if (record.stream) {
-    json["source"] = *record.stream;
+  add(json, "source", record.stream);
+  add(json, "timestamp", record.stream_time_ns);
+  add(json, "system_timestamp", record.time);
+  for (const FoundObject& object : record.answer->objects) {
+    json["objects"].push_back(to_json(object, record.size));
   }
-  if (record.stream_time_ns) {
-    json["timestamp"] = *record.stream_time_ns;
+  if (!record.answer->classes.empty()) {
+    json["objects"].push_back(whole_frame(record));
   }
-  if (record.time) {
-    json["system_timestamp"] = *record.time;
-  }
-  add_objects(record, json);
   if (record.tensors && !record.tensors->empty()) {
     Json& tensors = json["tensors"] = Json::array();
     for (const auto& tensor : *record.tensors) tensors.push_back(to_json(tensor, record.model));

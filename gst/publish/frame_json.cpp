@@ -1,7 +1,11 @@
 #include "frame_json.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include <npuvision/labels.hpp>
+
+#include "answers/map_contents.hpp"
 #include "meta/npumeta.h"
 
 #include "json_text.hpp"
@@ -11,37 +15,68 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json pixels(double value) {
-  return rounded(value, 100);
-}
+constexpr std::size_t kMostClasses = 256;  // of a map
+constexpr double kPixelSteps = 100, kSecondSteps = 1e3;
 
 template <typename Value>
 Json or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-Json to_json(const FoundClass& found) {
-  Json json;
+template <typename Item>
+Json to_array(const std::vector<Item>& items);
+
+/// Adds a list that is not empty.
+template <typename Item>
+void add_list(Json& json, const char* key, const std::vector<Item>& items) {
+  if (!items.empty()) {
+    json[key] = to_array(items);
+  }
+}
+
+void add_box(Json& json, double x, double y, double width, double height) {
+  json["x"] = rounded(x, kPixelSteps);
+  json["y"] = rounded(y, kPixelSteps);
+  json["w"] = rounded(width, kPixelSteps);
+  json["h"] = rounded(height, kPixelSteps);
+}
+
+template <typename Found>
+void add_label(Json& json, const Found& found) {
   json["label"] = found.label;
   json["label_id"] = or_null(found.label_id);
-  json["confidence"] = found.confidence ? Json(rounded(*found.confidence, 1e6)) : Json(nullptr);
-  if (!found.attribute.empty()) {
-    json["attribute"] = found.attribute;
+  json["confidence"] = rounded(found.confidence, kUnitSteps);
+}
+
+/// Adds what anomaly and embedding models say of an object, or of the frame.
+template <typename Found>
+void add_values(Json& json, const Found& found) {
+  if (found.anomaly) {
+    json["anomaly"] = rounded(*found.anomaly, kUnitSteps);
   }
+  add_list(json, "embedding", found.embedding);
+}
+
+Json to_json(float value) {
+  return rounded(value, kUnitSteps);
+}
+
+Json to_json(const FoundClass& found) {
+  Json json;
+  add_label(json, found);
+  add(json, "attribute", found.attribute);
   return json;
 }
 
 Json to_json(const npu::vision::KeyPoint& point) {
-  return {pixels(point.x), pixels(point.y), rounded(static_cast<double>(point.confidence), 1e6)};
+  return {rounded(point.x, kPixelSteps), rounded(point.y, kPixelSteps),
+          rounded(point.confidence, kUnitSteps)};
 }
 
 Json to_json(const npu::vision::OrientedBox& box) {
   Json json;
-  json["x"] = pixels(box.center_x);
-  json["y"] = pixels(box.center_y);
-  json["w"] = pixels(box.width);
-  json["h"] = pixels(box.height);
-  json["angle"] = rounded(box.angle, 1e6);
+  add_box(json, box.center_x, box.center_y, box.width, box.height);
+  json["angle"] = rounded(box.angle, kUnitSteps);
   return json;
 }
 
@@ -63,69 +98,41 @@ Json run_lengths(const std::vector<guint8>& values) {
 
 Json to_json(const FoundMask& mask) {
   Json json;
-  json["x"] = pixels(mask.x);
-  json["y"] = pixels(mask.y);
-  json["w"] = pixels(mask.width);
-  json["h"] = pixels(mask.height);
+  add_box(json, mask.x, mask.y, mask.width, mask.height);
   json["size"] = {mask.rows, mask.columns};
   json["counts"] = run_lengths(mask.values);
   return json;
 }
 
-Json to_json(const std::vector<float>& embedding) {
-  Json array = Json::array();
-  for (const float value : embedding) array.push_back(rounded(value, 1e6));
-  return array;
-}
-
-template <typename Item>
-Json to_array(const std::vector<Item>& items);
-
 Json to_json(const FoundObject& object) {
   Json json;
-  json["label"] = object.label;
-  json["label_id"] = or_null(object.label_id);
-  json["confidence"] = object.confidence ? Json(rounded(*object.confidence, 1e6)) : Json(nullptr);
-  json["x"] = pixels(object.x);
-  json["y"] = pixels(object.y);
-  json["w"] = pixels(object.width);
-  json["h"] = pixels(object.height);
+  add_label(json, object);
+  add_box(json, object.x, object.y, object.width, object.height);
   if (object.identity) {
     json["tracking_id"] = object.identity->id;
   }
-  if (!object.classes.empty()) {
-    json["classifications"] = to_array(object.classes);
-  }
+  add_list(json, "classifications", object.classes);
   if (object.oriented) {
     json["oriented"] = to_json(*object.oriented);
   }
-  if (!object.key_points.empty()) {
-    json["keypoints"] = to_array(object.key_points);
-  }
+  add_list(json, "keypoints", object.key_points);
   if (object.mask) {
     json["mask"] = to_json(*object.mask);
   }
-  if (object.anomaly) {
-    json["anomaly"] = rounded(*object.anomaly, 1e6);
-  }
-  if (!object.embedding.empty()) {
-    json["embedding"] = to_json(object.embedding);
-  }
+  add_values(json, object);
   return json;
 }
 
+Json to_json(const npu::vision::ZoneCount::Inside& inside) {
+  return {{"tracking_id", inside.id}, {"seconds", rounded(inside.seconds, kSecondSteps)}};
+}
+
 Json to_json(const FrameCounts::Zone& zone) {
-  Json json;
-  json["name"] = zone.name;
-  json["inside"] = Json::array();
-  for (const auto& inside : zone.inside) {
-    json["inside"].push_back(
-        {{"tracking_id", inside.id}, {"seconds", rounded(inside.seconds, 1e3)}});
-  }
-  json["entered"] = zone.entered;
-  json["left"] = zone.left;
-  json["mean_seconds"] = zone.mean_seconds ? Json(rounded(*zone.mean_seconds, 1e3)) : Json(nullptr);
-  return json;
+  return {{"name", zone.name},
+          {"inside", to_array(zone.inside)},
+          {"entered", zone.entered},
+          {"left", zone.left},
+          {"mean_seconds", rounded(zone.mean_seconds, kSecondSteps)}};
 }
 
 Json to_json(const FrameCounts::Line& line) {
@@ -135,21 +142,13 @@ Json to_json(const FrameCounts::Line& line) {
 Json to_json(const FrameCounts::Event& event) {
   Json json{{"event", event.kind}, {"place", event.place}, {"tracking_id", event.id}};
   if (event.seconds) {
-    json["seconds"] = rounded(*event.seconds, 1e3);
+    json["seconds"] = rounded(*event.seconds, kSecondSteps);
   }
   return json;
 }
 
 Json to_json(const FrameRecord::Tensor& tensor) {
-  Json json;
-  json["name"] = tensor.name;
-  json["type"] = tensor.type;
-  json["shape"] = tensor.shape;
-  return json;
-}
-
-Json to_json(const MapRecord::Share& one) {
-  return {{"label", one.label}, {"label_id", one.label_id}, {"share", rounded(one.share, 1e6)}};
+  return {{"name", tensor.name}, {"type", tensor.type}, {"shape", tensor.shape}};
 }
 
 template <typename Item>
@@ -159,40 +158,71 @@ Json to_array(const std::vector<Item>& items) {
   return array;
 }
 
-void add_place(const FrameArea& area, bool is_known, Json& json) {
-  const auto number = [is_known](double value) { return is_known ? pixels(value) : Json(nullptr); };
-  json["x"] = number(area.left);
-  json["y"] = number(area.top);
-  json["w"] = number(area.width());
-  json["h"] = number(area.height());
-}
+// ---- Maps, in a few words: their pixels are in the metadata alone
 
-Json to_json(const MapRecord& map, bool is_place_known) {
-  Json json;
-  json["type"] = map.type;
-  json["width"] = map.columns;
-  json["height"] = map.rows;
-  add_place(map.area, is_place_known, json);
-  if (map.type == "classes") {
-    json["classes"] = to_array(map.classes);
-    return json;
+/// Without the frame's size nobody knows the map's place.
+template <typename Value>
+Json map_json(const char* type, const npu::vision::Map<Value>& map, const FrameArea& area,
+              bool is_place_known) {
+  Json json{{"type", type}, {"width", map.width}, {"height", map.height}};
+  if (is_place_known) {
+    add_box(json, area.left, area.top, area.width(), area.height());
+  } else {
+    add_box(json, NAN, NAN, NAN, NAN);
   }
-  const auto number = [&](auto value) {
-    return map.range ? Json(rounded(static_cast<double>(value), 1e6)) : Json(nullptr);
-  };
-  const ValueRange range = map.range.value_or(ValueRange{});
-  json["min"] = number(range.least);
-  json["max"] = number(range.most);
-  json["mean"] = number(range.mean);
   return json;
 }
 
-/// Those of objects go to their detections.
-void add_maps(const FrameRecord& record, Json& json) {
-  for (const MapRecord& map : record.maps) {
-    Json& owner = map.object ? json["detections"][*map.object] : json;
-    owner["maps"].push_back(to_json(map, record.size.has_value()));
+/// The share of each class, the largest first.
+Json shares_of(const FoundMap& map) {
+  const std::vector<guint16>& values = map.classes.values;
+  Json shares = Json::array();
+  for (const auto& [id, count] : largest_of(counted(values), kMostClasses)) {
+    const double share = static_cast<double>(count) / static_cast<double>(values.size());
+    shares.push_back({{"label", npu::vision::label_of(map.names(), id)},
+                      {"label_id", id},
+                      {"share", rounded(share, kUnitSteps)}});
   }
+  return shares;
+}
+
+void add_map(Json& owner, const FoundMap& map, bool is_place_known) {
+  if (!map.classes.empty()) {
+    Json json = map_json("classes", map.classes, map.area, is_place_known);
+    json["classes"] = shares_of(map);
+    owner["maps"].push_back(std::move(json));
+  }
+  if (!map.values.empty()) {
+    Json json =
+        map_json(map.is_anomaly ? "anomaly" : "depth", map.values, map.area, is_place_known);
+    const ValueRange range = range_of(map.values.values).value_or(ValueRange{NAN, NAN, NAN});
+    json["min"] = rounded(range.least, kUnitSteps);
+    json["max"] = rounded(range.most, kUnitSteps);
+    json["mean"] = rounded(range.mean, kUnitSteps);
+    owner["maps"].push_back(std::move(json));
+  }
+}
+
+/// Those of objects go to their detections.
+void add_maps(Json& json, const FrameAnswer& answer, bool is_place_known) {
+  for (const FoundMap& map : answer.maps) {
+    Json* owner = &json;
+    if (map.object_id) {
+      const auto object =
+          std::find_if(answer.objects.begin(), answer.objects.end(),
+                       [&](const FoundObject& one) { return map.object_id == one.id(); });
+      if (object == answer.objects.end()) continue;
+      owner = &json["detections"][static_cast<std::size_t>(object - answer.objects.begin())];
+    }
+    add_map(*owner, map, is_place_known);
+  }
+}
+
+void add_counts(Json& json, const FrameCounts& counts) {
+  if (counts.empty()) return;
+  json["zones"] = to_array(counts.zones);
+  json["lines"] = to_array(counts.lines);
+  json["events"] = to_array(counts.events);
 }
 
 std::vector<FrameRecord::Tensor> read_tensors(GstBuffer* buffer) {
@@ -206,36 +236,14 @@ std::vector<FrameRecord::Tensor> read_tensors(GstBuffer* buffer) {
   return tensors;
 }
 
-void add_counts(const FrameCounts& counts, Json& json) {
-  if (counts.empty()) return;
-  json["zones"] = to_array(counts.zones);
-  json["lines"] = to_array(counts.lines);
-  json["events"] = to_array(counts.events);
-}
-
-void add_results(const FrameAnswer& answer, Json& json) {
-  if (!answer.classes.empty()) {
-    json["classifications"] = to_array(answer.classes);
-  }
-  if (answer.anomaly) {
-    json["anomaly"] = rounded(*answer.anomaly, 1e6);
-  }
-  if (!answer.embedding.empty()) {
-    json["embedding"] = to_json(answer.embedding);
-  }
-}
-
 }  // namespace
 
 std::string to_json_line(const FrameRecord& record) {
+  const FrameAnswer& answer = *record.answer;
   Json json;
   json["frame"] = record.frame;
-  if (record.stream) {
-    json["stream"] = *record.stream;
-  }
-  if (record.time) {
-    json["time"] = *record.time;
-  }
+  add(json, "stream", record.stream);
+  add(json, "time", record.time);
   json["pts"] = or_null(record.pts_ns);
   json["width"] = record.size ? Json(record.size->width) : Json(nullptr);
   json["height"] = record.size ? Json(record.size->height) : Json(nullptr);
@@ -243,10 +251,11 @@ std::string to_json_line(const FrameRecord& record) {
   json["inference_ms"] = record.inference_ns
                              ? Json(rounded(static_cast<double>(*record.inference_ns) / 1e6, 1e3))
                              : Json(nullptr);
-  json["detections"] = to_array(record.answer->objects);
-  add_results(*record.answer, json);
-  add_maps(record, json);
-  add_counts(record.answer->counts, json);
+  json["detections"] = to_array(answer.objects);
+  add_list(json, "classifications", answer.classes);
+  add_values(json, answer);
+  add_maps(json, answer, record.size.has_value());
+  add_counts(json, answer.counts);
   if (record.tensors) {
     json["tensors"] = to_array(*record.tensors);
   }

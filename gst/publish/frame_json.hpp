@@ -8,8 +8,6 @@
 
 #include "bridges/bridges.hpp"
 
-#include "map_record.hpp"
-
 namespace gstnpu {
 
 /// The contents of npupublish's line for one frame. docs/json.md describes the text.
@@ -29,15 +27,13 @@ struct FrameRecord {
   std::optional<std::string> model;
   std::optional<std::uint64_t> inference_ns;
   std::shared_ptr<const FrameAnswer> answer = std::make_shared<FrameAnswer>();
-  std::vector<MapRecord> maps;  ///< the answer's, in a few words
   std::optional<std::vector<Tensor>> tensors;
 };
 
 /// One line, with the newline.
 std::string to_json_line(const FrameRecord& record);
 
-/// All but the number of the frame, its stream and its times, which the buffer does not know, and
-/// maps, whose reading takes time.
+/// All but the number of the frame, its stream and its times, which the buffer does not know.
 FrameRecord read_frame(GstBuffer* buffer, std::optional<npu::vision::FrameSize> size,
                        bool with_tensors);
 

@@ -83,9 +83,6 @@ void PublishStream::set_caps(const GstCaps* caps) {
 
 std::string PublishStream::line_of(GstBuffer* buffer) {
   FrameRecord record = read_frame(buffer, frame_size_, settings_.tensors);
-  if (settings_.format == PublishFormat::kNpu) {
-    record.maps = map_records_of(*record.answer);
-  }
   record.frame = frames_++;
   record.stream_time_ns = stream_time_of(buffer, segment_);
   if (!settings_.stream_id.empty()) {

@@ -1,6 +1,11 @@
 #include "wall_clock.hpp"
 
+#include <array>
+#include <ctime>
 #include <optional>
+#include <utility>
+
+#include "common/refs.hpp"
 
 namespace gstnpu {
 namespace {
@@ -8,22 +13,13 @@ namespace {
 constexpr guint64 kNsPerSecond = GST_SECOND;
 constexpr guint64 kFrom1900To1970 = guint64{2208988800} * kNsPerSecond;
 
-std::optional<guint64> since_1970(const GstReferenceTimestampMeta& meta) {
-  if (!GST_CLOCK_TIME_IS_VALID(meta.timestamp)) return std::nullopt;
-  const GstStructure* reference = gst_caps_get_structure(meta.reference, 0);
-  if (gst_structure_has_name(reference, "timestamp/x-unix")) return meta.timestamp;
-  const bool is_ntp = gst_structure_has_name(reference, "timestamp/x-ntp");
-  if (!is_ntp || meta.timestamp < kFrom1900To1970) return std::nullopt;
-  return meta.timestamp - kFrom1900To1970;
-}
-
 std::optional<guint64> reference_of(GstBuffer* buffer) {
-  gpointer state = nullptr;
-  while (GstMeta* meta = gst_buffer_iterate_meta_filtered(buffer, &state,
-                                                          GST_REFERENCE_TIMESTAMP_META_API_TYPE)) {
-    if (const auto time = since_1970(*reinterpret_cast<GstReferenceTimestampMeta*>(meta))) {
-      return time;
-    }
+  for (const auto& [name, begin] :
+       {std::pair("timestamp/x-unix", guint64{0}), std::pair("timestamp/x-ntp", kFrom1900To1970)}) {
+    const CapsRef caps(gst_caps_new_empty_simple(name));
+    const auto* meta = gst_buffer_get_reference_timestamp_meta(buffer, caps.get());
+    if (meta == nullptr || !GST_CLOCK_TIME_IS_VALID(meta->timestamp)) continue;
+    if (meta->timestamp >= begin) return meta->timestamp - begin;
   }
   return std::nullopt;
 }
@@ -38,21 +34,17 @@ gint64 age_of(GstBuffer* buffer, const GstSegment& segment, GstElement* element)
   return GST_CLOCK_DIFF(taken, now);
 }
 
-}  // namespace
-
+/// `nanoseconds` since 1970.
 std::string format_wall_clock(guint64 nanoseconds) {
-  GDateTime* seconds =
-      g_date_time_new_from_unix_utc(static_cast<gint64>(nanoseconds / kNsPerSecond));
-  if (!seconds) return {};
-  GDateTime* time =
-      g_date_time_add(seconds, static_cast<GTimeSpan>(nanoseconds % kNsPerSecond / 1000));
-  gchar* text = g_date_time_format(time, "%Y-%m-%dT%H:%M:%S.%fZ");
-  std::string formatted(text ? text : "");
-  g_free(text);
-  g_date_time_unref(time);
-  g_date_time_unref(seconds);
-  return formatted;
+  const auto seconds = static_cast<std::time_t>(nanoseconds / kNsPerSecond);
+  const guint64 microseconds = nanoseconds % kNsPerSecond / 1000;
+  std::tm utc{};
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S.", ::gmtime_r(&seconds, &utc));
+  return text.data() + std::to_string(1'000'000 + microseconds).substr(1) + "Z";
 }
+
+}  // namespace
 
 std::string wall_clock_of(GstBuffer* buffer, const GstSegment& segment, GstElement* element) {
   if (const auto reference = reference_of(buffer)) return format_wall_clock(*reference);

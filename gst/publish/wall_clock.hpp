@@ -12,7 +12,4 @@ namespace gstnpu {
 /// the frame's running time.
 std::string wall_clock_of(GstBuffer* buffer, const GstSegment& segment, GstElement* element);
 
-/// `nanoseconds` since 1970. Empty where that is no time of a calendar.
-std::string format_wall_clock(guint64 nanoseconds);
-
 }  // namespace gstnpu
