@@ -34,7 +34,7 @@ endif()
 target_link_libraries(gstnpu PRIVATE ${CMAKE_DL_LIBS})
 
 # npupublish, a plugin of its own, with the brokers' libraries that are there.
-pkg_check_modules(GIO QUIET IMPORTED_TARGET gio-2.0)
+pkg_check_modules(GIO QUIET IMPORTED_TARGET gio-unix-2.0)
 if(NPUCORE_PUBLISH AND GIO_FOUND)
   add_library(gstnpupublish MODULE ${GSTNPU_PUBLISH_PLUGIN_SOURCES} ${GSTNPU_PUBLISH_SOURCES})
   list(APPEND gstnpu_targets gstnpupublish)

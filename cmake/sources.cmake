@@ -324,12 +324,11 @@ set(GSTNPU_PUBLISH_SOURCES
   gst/publish/dlstreamer_json.cpp
   gst/publish/frame_json.cpp
   gst/publish/npupublish.cpp
-  gst/publish/properties.cpp
   gst/publish/publisher.cpp
   gst/publish/sinks/broker_config.cpp
   gst/publish/sinks/file.cpp
-  gst/publish/sinks/kinds.cpp
   gst/publish/sinks/location.cpp
+  gst/publish/sinks/sink.cpp
   gst/publish/sinks/socket.cpp
   gst/publish/stream.cpp
   gst/publish/wall_clock.cpp
@@ -341,7 +340,6 @@ set(GSTNPU_PUBLISH_PLUGIN_SOURCES
 
 set(GSTNPU_MQTT_SOURCES
   gst/publish/sinks/mqtt.cpp
-  gst/publish/sinks/mqtt_client.cpp
 )
 
 set(GSTNPU_KAFKA_SOURCES

@@ -8,9 +8,9 @@
 
 #include "common/elements.hpp"
 #include "common/gtype.hpp"
+#include "common/properties.hpp"
 #include "common/refs.hpp"
 
-#include "properties.hpp"
 #include "stream.hpp"
 
 namespace gstnpu {
@@ -19,40 +19,51 @@ namespace {
 using ElementRef = ObjectRef<GstElement>;
 
 /// State of an instance: the parts of the bin, which owns them, and the stream.
-class Publish final : public PublishState {
+class Publish {
  public:
   Publish(GstBin* bin, GstBinClass*);
 
+  PublishSettings settings() const {
+    const std::scoped_lock lock(mutex_);
+    return settings_;
+  }
+  void change_settings(const auto& change) {
+    const std::scoped_lock lock(mutex_);
+    change(settings_);
+  }
+  /// The property "stats"; the caller frees it.
+  GstStructure* stats() const;
+
   /// Before PAUSED. False: an error was posted.
   bool start();
-  void refuse();
   /// Behind PAUSED.
   void stop();
+  void tell_publisher(void (Publisher::*what)());
   /// Something was linked behind: the sink goes when no frame is on its way to it.
   void give_up_sink();
-  ElementRef sink() const;
+  /// Null while something is linked behind.
+  ElementRef sink() const { return ElementRef(gst_bin_get_by_name(GST_BIN(element_), "sink")); }
 
   GstPadProbeReturn take(GstPadProbeInfo* info);
-  Publisher::Stats stats() const override;
 
  private:
+  ObjectRef<GstPad> filter_pad(const char* name) const {
+    return ObjectRef<GstPad>(gst_element_get_static_pad(filter_, name));
+  }
   GstPad* add_ghost(const char* name);
   bool add_sink();
   void remove_sink();
   GstPadProbeReturn publish(GstPadProbeInfo* info);
   void look_at(GstEvent* event);
-  void tell_publisher(void (Publisher::*what)());
   void call(void (PublishStream::*work)());
 
   GstElement* const element_;
-  ElementRef filter_;  // null: GStreamer has no identity
+  GstElement* const filter_;  // null: GStreamer has no identity
   GstPad* src_ = nullptr;
 
-  mutable std::mutex mutex_;  // guards those below from being replaced
-  ElementRef sink_;           // null while something is linked behind
-  std::unique_ptr<PublishStream> stream_;
-  Publisher::Stats last_stats_;  // of a stream that has ended
-  std::string location_;         // of stream_
+  mutable std::mutex mutex_;  // guards the settings, and stream_ from being replaced
+  PublishSettings settings_;
+  std::unique_ptr<PublishStream> stream_;  // the last one, for its counts, when it has stopped
 };
 
 using Type = ObjectType<GstBin, GstBinClass, Publish>;
@@ -61,38 +72,30 @@ GstPadProbeReturn take_data(GstPad*, GstPadProbeInfo* info, gpointer self) {
   return static_cast<Publish*>(self)->take(info);
 }
 
-Publish::Publish(GstBin* bin, GstBinClass*) : element_(GST_ELEMENT(bin)) {
-  GstElement* filter = gst_element_factory_make("identity", "filter");
-  if (filter == nullptr) return;
-  g_object_set(filter, "signal-handoffs", FALSE, nullptr);
-  gst_bin_add(bin, filter);
-  filter_.reset(GST_ELEMENT(gst_object_ref(filter)));
+Publish::Publish(GstBin* bin, GstBinClass*)
+    : element_(GST_ELEMENT(bin)), filter_(gst_element_factory_make("identity", "filter")) {
+  if (filter_ == nullptr) return;
+  g_object_set(filter_, "signal-handoffs", FALSE, nullptr);
+  gst_bin_add(bin, filter_);
   add_ghost("sink");
   src_ = add_ghost("src");
   const auto linked =
       +[](GstPad*, GstPad*, gpointer self) { static_cast<Publish*>(self)->give_up_sink(); };
   g_signal_connect(src_, "linked", G_CALLBACK(linked), this);
-  const ObjectRef<GstPad> pad(gst_element_get_static_pad(filter, "sink"));
   gst_pad_add_probe(
-      pad.get(),
+      filter_pad("sink").get(),
       static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM |
                                    GST_PAD_PROBE_TYPE_EVENT_FLUSH),
       take_data, this, nullptr);
 }
 
 GstPad* Publish::add_ghost(const char* name) {
-  const ObjectRef<GstPad> pad(gst_element_get_static_pad(filter_.get(), name));
-  GstPad* ghost = gst_ghost_pad_new(name, pad.get());
+  GstPad* ghost = gst_ghost_pad_new(name, filter_pad(name).get());
   gst_element_add_pad(element_, ghost);
   return ghost;
 }
 
 // ---- The end of a pipeline
-
-ElementRef Publish::sink() const {
-  const std::scoped_lock lock(mutex_);
-  return ElementRef(sink_ ? GST_ELEMENT(gst_object_ref(sink_.get())) : nullptr);
-}
 
 bool Publish::add_sink() {
   GstElement* sink = gst_element_factory_make("fakesink", "sink");
@@ -100,26 +103,17 @@ bool Publish::add_sink() {
   g_object_set(sink, "enable-last-sample", FALSE, nullptr);
   gst_ghost_pad_set_target(GST_GHOST_PAD(src_), nullptr);
   gst_bin_add(GST_BIN(element_), sink);
-  {
-    const std::scoped_lock lock(mutex_);
-    sink_.reset(GST_ELEMENT(gst_object_ref(sink)));
-  }
-  return gst_element_link(filter_.get(), sink) != 0;
+  return gst_element_link(filter_, sink) != 0;
 }
 
 void Publish::remove_sink() {
-  ElementRef sink;
-  {
-    const std::scoped_lock lock(mutex_);
-    sink.swap(sink_);
-  }
+  const ElementRef sink = this->sink();
   if (!sink) return;
-  gst_element_unlink(filter_.get(), sink.get());
+  gst_element_unlink(filter_, sink.get());
   gst_element_set_locked_state(sink.get(), TRUE);
   gst_element_set_state(sink.get(), GST_STATE_NULL);
   gst_bin_remove(GST_BIN(element_), sink.get());
-  const ObjectRef<GstPad> pad(gst_element_get_static_pad(filter_.get(), "src"));
-  gst_ghost_pad_set_target(GST_GHOST_PAD(src_), pad.get());
+  gst_ghost_pad_set_target(GST_GHOST_PAD(src_), filter_pad("src").get());
 }
 
 /// A frame that waits in the sink for PLAYING is let go first.
@@ -128,9 +122,8 @@ void Publish::give_up_sink() {
   if (!sink) return;
   gst_element_set_locked_state(sink.get(), TRUE);
   gst_element_set_state(sink.get(), GST_STATE_PLAYING);
-  const ObjectRef<GstPad> pad(gst_element_get_static_pad(filter_.get(), "src"));
   gst_pad_add_probe(
-      pad.get(), GST_PAD_PROBE_TYPE_IDLE,
+      filter_pad("src").get(), GST_PAD_PROBE_TYPE_IDLE,
       [](GstPad*, GstPadProbeInfo*, gpointer element) {
         Type::state_of(element).remove_sink();
         return GST_PAD_PROBE_REMOVE;
@@ -150,39 +143,28 @@ bool Publish::start() {
                       (nullptr));
     return false;
   }
-  PublishSettings now = settings();
-  location_ = now.location;
   try {
-    auto stream = std::make_unique<PublishStream>(element_, std::move(now));
+    auto stream = std::make_unique<PublishStream>(element_, settings());
     const std::scoped_lock lock(mutex_);
-    last_stats_ = {};
     stream_.swap(stream);
     return true;
   } catch (...) {
-    post_publish_error(element_, PublishStep::kOpen, location_);
+    post_publish_error(element_);
     return false;
   }
 }
 
-/// The frame on its way is waited for before the stream stops.
-void Publish::refuse() {
-  tell_publisher(&Publisher::refuse);
-}
-
 void Publish::stop() {
-  if (stream_) {
-    call(&PublishStream::stop);
-    std::unique_ptr<PublishStream> stream;
-    const std::scoped_lock lock(mutex_);
-    last_stats_ = stream_->publisher().stats();
-    stream_.swap(stream);
-  }
+  call(&PublishStream::stop);
   remove_sink();
 }
 
-Publisher::Stats Publish::stats() const {
+GstStructure* Publish::stats() const {
   const std::scoped_lock lock(mutex_);
-  return stream_ ? stream_->publisher().stats() : last_stats_;
+  const Publisher::Stats stats = stream_ ? stream_->publisher().stats() : Publisher::Stats();
+  return gst_structure_new("stats", "published", G_TYPE_UINT64, stats.published, "dropped",
+                           G_TYPE_UINT64, stats.dropped, "failed", G_TYPE_UINT64, stats.failed,
+                           "queued", G_TYPE_UINT64, stats.queued, nullptr);
 }
 
 void Publish::tell_publisher(void (Publisher::*what)()) {
@@ -199,7 +181,7 @@ void Publish::call(void (PublishStream::*work)()) {
   try {
     (*stream_.*work)();
   } catch (...) {
-    post_publish_error(element_, PublishStep::kWrite, location_);
+    post_publish_error(element_);
   }
 }
 
@@ -215,7 +197,7 @@ GstPadProbeReturn Publish::publish(GstPadProbeInfo* info) {
   try {
     if (stream_->publish(GST_PAD_PROBE_INFO_BUFFER(info))) return GST_PAD_PROBE_OK;
   } catch (...) {
-    post_publish_error(element_, PublishStep::kWrite, location_);
+    post_publish_error(element_);
     flow = GST_FLOW_ERROR;
   }
   gst_buffer_unref(GST_PAD_PROBE_INFO_BUFFER(info));
@@ -252,17 +234,15 @@ void Publish::look_at(GstEvent* event) {
 
 GstStateChangeReturn change_state(GstElement* element, GstStateChange transition) {
   Publish& publish = Type::state_of(element);
-  if (transition == GST_STATE_CHANGE_READY_TO_PAUSED && !publish.start()) {
-    return GST_STATE_CHANGE_FAILURE;
-  }
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY) {
-    publish.refuse();
+  const bool starts = transition == GST_STATE_CHANGE_READY_TO_PAUSED;
+  const bool stops = transition == GST_STATE_CHANGE_PAUSED_TO_READY;
+  if (starts && !publish.start()) return GST_STATE_CHANGE_FAILURE;
+  if (stops) {
+    publish.tell_publisher(&Publisher::refuse);  // the frame on its way is waited for below
   }
   const GstStateChangeReturn result =
       GST_ELEMENT_CLASS(Type::parent_class())->change_state(element, transition);
-  const bool has_failed =
-      transition == GST_STATE_CHANGE_READY_TO_PAUSED && result == GST_STATE_CHANGE_FAILURE;
-  if (transition == GST_STATE_CHANGE_PAUSED_TO_READY || has_failed) {
+  if (stops || (starts && result == GST_STATE_CHANGE_FAILURE)) {
     publish.stop();
   }
   return result;
@@ -277,8 +257,63 @@ gboolean send_event(GstElement* element, GstEvent* event) {
               : GST_ELEMENT_CLASS(Type::parent_class())->send_event(element, event);
 }
 
+constexpr GEnumValue kPolicies[] = {
+    {static_cast<gint>(PublishPolicy::kBlock), "Frames wait for room; a failure is an error",
+     "block"},
+    {static_cast<gint>(PublishPolicy::kDropOld), "The oldest line is dropped", "drop-old"},
+    {static_cast<gint>(PublishPolicy::kDropNew), "The new line is dropped", "drop-new"},
+    {0, nullptr, nullptr}};
+constexpr GEnumValue kFormats[] = {
+    {static_cast<gint>(PublishFormat::kNpu), "As docs/json.md describes it", "npu"},
+    {static_cast<gint>(PublishFormat::kDlstreamer), "As DL Streamer's gvametaconvert",
+     "dlstreamer"},
+    {0, nullptr, nullptr}};
+
+template <auto member>
+Property<Publish> text(const char* name, const char* nick, const char* blurb) {
+  return property<Publish, member>(g_param_spec_string(name, nick, blurb, "", kUntilReady));
+}
+template <auto member>
+Property<Publish> flag(const char* name, const char* nick, const char* blurb) {
+  return property<Publish, member>(g_param_spec_boolean(name, nick, blurb, FALSE, kUntilReady));
+}
+
+std::vector<Property<Publish>> properties() {
+  using P = Publish;
+  using S = PublishSettings;
+  const S usual;
+  return {
+      text<&S::location>("location", "Location",
+                         "File, fd:NUMBER, unix:PATH, tcp://HOST:PORT, mqtt[s]://HOST[:PORT]/TOPIC "
+                         "or kafka://HOST[:PORT],.../TOPIC; empty: stdout"),
+      property<P, &S::policy>(g_param_spec_enum(
+          "policy", "Policy", "What happens without room for a line, or on failure",
+          enum_type<kPolicies>("NpuPublishPolicy"), static_cast<gint>(usual.policy), kUntilReady)),
+      property<P, &S::queue_size>(g_param_spec_uint("queue-size", "Queue size",
+                                                    "Lines that may wait", 1, 1000000,
+                                                    usual.queue_size, kUntilReady)),
+      property<P, &S::drain_time_ms>(g_param_spec_uint(
+          "drain-time", "Drain time", "Milliseconds that a stop waits for lines to get out", 0,
+          3600000, usual.drain_time_ms, kUntilReady)),
+      text<&S::stream_id>("stream-id", "Stream id", "Adds \"stream\", its name; empty: none"),
+      flag<&S::wall_clock>("wall-clock", "Wall clock", "Add \"time\", when the frame was taken"),
+      flag<&S::tensors>("tensors", "Tensors", "Add name, type and shape of each tensor"),
+      property<P, &S::format>(g_param_spec_enum(
+          "format", "Format", "What a frame's JSON looks like",
+          enum_type<kFormats>("NpuPublishFormat"), static_cast<gint>(usual.format), kUntilReady)),
+      flag<&S::append>("append", "Append", "Add to what the file holds"),
+      text<&S::broker_config>("broker-config", "Broker configuration",
+                              "KEY=VALUE,... by the names of mosquitto_pub or librdkafka"),
+      text<&S::broker_config_file>("broker-config-file", "Broker configuration file",
+                                   "File of KEY=VALUE lines, for secrets"),
+      {g_param_spec_boxed("stats", "Statistics", "Lines: published, dropped, failed, queued",
+                          GST_TYPE_STRUCTURE, kReadOnly),
+       nullptr, [](const P& state, GValue* value) { g_value_take_boxed(value, state.stats()); }},
+  };
+}
+
 void class_init(GstBinClass* klass) {
-  Properties<Type, publish_properties>::install(klass);
+  Properties<Type, properties>::install(klass);
   static GstStaticPadTemplate sink_template =
       GST_STATIC_PAD_TEMPLATE("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
   static GstStaticPadTemplate src_template =

@@ -8,21 +8,11 @@
 
 namespace gstnpu {
 
-Publisher::Publisher(const OpenSink& open, const Options& options, Tell tell)
-    : options_(options),
-      tell_(std::move(tell)),
-      sink_(open({.ledger = *this, .cancel = cancel_.get()})) {
-  try {
-    thread_ = std::thread([this] { run(); });
-  } catch (...) {
-    g_cancellable_cancel(cancel_.get());  // which the sink's end asks for
-    throw;
-  }
-}
-
-Publisher::~Publisher() {
-  stop_thread();
-}
+Publisher::Publisher(const OpenSink& open, Options options, Warn warn)
+    : options_(std::move(options)),
+      warn_(std::move(warn)),
+      sink_(open({.ledger = *this, .cancel = cancel_.get()})),
+      thread_([this] { run(); }) {}
 
 // ---- For the one who makes lines
 
@@ -33,13 +23,11 @@ std::string Publisher::take_oldest() {
   return line;
 }
 
-void Publisher::throw_failure() {
-  if (!failure_) return;
-  was_thrown_ = true;
-  std::rethrow_exception(failure_);
+void Publisher::throw_new_failure() {
+  if (failure_ && !std::exchange(was_thrown_, true)) throw *failure_;
 }
 
-/// Tells once of a wait that is long, because nobody may ever take a line.
+/// Tells of a wait that is long, because nobody may ever take a line.
 template <typename Condition>
 void Publisher::wait(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds longest,
                      const Condition& is_over) {
@@ -50,62 +38,63 @@ void Publisher::wait(std::unique_lock<std::mutex>& lock, std::chrono::millisecon
   if (!std::exchange(told_stall_, true)) {
     const std::uint64_t waiting = queued();
     lock.unlock();
-    tell_.stall(waiting);
+    warn_("The stream waits for " + std::to_string(waiting) + " lines to be taken at " +
+          options_.target +
+          ": whoever takes them is away, or slower than the stream. With policy=drop-old lines are "
+          "lost instead");
     lock.lock();
   }
   progress_.wait_for(lock, longest - kPatience, is_over);
 }
 
-Publisher::Result Publisher::push(std::string line) {
+bool Publisher::push(std::string line) {
   std::unique_lock lock(mutex_);
-  const bool blocks = options_.policy == PublishPolicy::kBlock;
-  if (blocks) {
+  if (options_.policy == PublishPolicy::kBlock) {
     wait(lock, kForever, [this] { return !is_full() || waits_for_nothing(); });
+    if (failure_) {
+      ++taken_, ++failed_;
+      was_thrown_ = true;
+      throw *failure_;
+    }
+    if (waits_for_nothing()) {
+      ++taken_, ++dropped_;
+      return false;
+    }
   }
   ++taken_;
-  if (failure_) {
-    ++failed_;
-    throw_failure();
-  }
-  if (blocks && waits_for_nothing()) {
-    ++dropped_;
-    return Result::kInterrupted;
-  }
   const bool drops = is_full();
   if (drops && options_.policy == PublishPolicy::kDropNew) {
     ++dropped_;
-    return Result::kDropped;
+  } else {
+    for (; is_full(); ++dropped_) take_oldest();
+    queued_bytes_ += line.size();
+    queue_.push_back(std::move(line));
+    work_.notify_one();
   }
-  for (; is_full(); ++dropped_) take_oldest();
-  queued_bytes_ += line.size();
-  queue_.push_back(std::move(line));
-  work_.notify_one();
-  return drops ? Result::kDropped : Result::kTaken;
+  if (!drops || std::exchange(told_drops_, true)) return true;
+  lock.unlock();
+  warn_("Lines for " + options_.target + " are dropped (policy): " +
+        std::to_string(options_.most_lines) + " of them, or " + std::to_string(kMostBytes >> 20) +
+        " MiB, wait already, because whoever reads them is away, or slower than the stream. Make "
+        "the reader faster, the lines shorter, or queue-size larger");
+  return true;
 }
 
 void Publisher::drain(std::chrono::milliseconds longest) {
   std::unique_lock lock(mutex_);
   wait(lock, longest, [this] { return queued() == 0 || waits_for_nothing(); });
-  if (!was_thrown_) {
-    throw_failure();
-  }
+  throw_new_failure();
 }
 
 void Publisher::end(std::chrono::milliseconds longest) {
-  {
-    std::unique_lock lock(mutex_);
-    is_ending_ = true;
-    work_.notify_one();
-    progress_.wait_for(lock, longest, [this] { return queued() == 0 || failure_; });
-  }
+  std::unique_lock lock(mutex_);
+  progress_.wait_for(lock, longest, [this] { return queued() == 0 || failure_; });
+  lock.unlock();
   stop_thread();
-  const std::scoped_lock lock(mutex_);
-  if (!was_thrown_) {
-    throw_failure();
-  }
+  throw_new_failure();
 }
 
-/// A sink that waits for nobody still writes what can be written at once.
+/// Lines that a file takes without waiting still get out.
 void Publisher::stop_thread() {
   if (!thread_.joinable()) return;
   set(is_ending_, true);
@@ -150,8 +139,8 @@ void Publisher::run() {
 bool Publisher::hand_over(const std::string& line) {
   try {
     return sink_->write(line);
-  } catch (...) {
-    note_failed(1, std::current_exception());
+  } catch (const PublishError& error) {
+    note_failed(1, error);
     return true;
   }
 }
@@ -162,7 +151,7 @@ void Publisher::note_out(std::size_t lines) {
   progress_.notify_all();
 }
 
-void Publisher::note_failed(std::size_t lines, std::exception_ptr why) {
+void Publisher::note_failed(std::size_t lines, const PublishError& why) {
   {
     const std::scoped_lock lock(mutex_);
     failed_ += lines;
@@ -174,9 +163,9 @@ void Publisher::note_failed(std::size_t lines, std::exception_ptr why) {
     }
     work_.notify_one();
     progress_.notify_all();
-    if (failure_ || std::exchange(was_told_, true)) return;
+    if (failure_ || std::exchange(told_failure_, true)) return;
   }
-  tell_.failure(why);
+  warn_(std::string("Lines are lost until this passes: ") + why.what());
 }
 
 }  // namespace gstnpu

@@ -5,10 +5,10 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -29,6 +29,7 @@ class Publisher final : public Ledger {
   struct Options {
     PublishPolicy policy = PublishPolicy::kBlock;
     std::uint32_t most_lines = 1000;  ///< that wait
+    std::string target = {};          ///< name of the destination, for warnings
   };
   struct Stats {
     std::uint64_t published = 0;  ///< lines that are out
@@ -36,26 +37,20 @@ class Publisher final : public Ledger {
     std::uint64_t failed = 0;     ///< that the sink could not take
     std::uint64_t queued = 0;     ///< that wait, or are on their way
   };
-  enum class Result { kTaken, kDropped, kInterrupted };
 
   using OpenSink = std::function<std::unique_ptr<Sink>(SinkPeers peers)>;
-  struct Tell {
-    std::function<void(const std::string& text)> warning;
-    /// Used by policies that drop. Called once.
-    std::function<void(std::exception_ptr why)> failure;
-    /// A frame, or the end of the stream, waits for so many lines to get out. Called once.
-    std::function<void(std::uint64_t lines)> stall;
-  };
+  using Warn = std::function<void(const std::string& text)>;
 
-  /// Throws what `open` throws. `tell` is called by any thread.
-  Publisher(const OpenSink& open, const Options& options, Tell tell);
+  /// Throws what `open` throws. Any thread calls `warn`; it hears once each of dropped lines, of
+  /// failures where the policy drops, and of a wait that is long.
+  Publisher(const OpenSink& open, Options options, Warn warn);
   /// Drops what waits: end() first.
-  ~Publisher() override;
+  ~Publisher() override { stop_thread(); }
   Publisher(const Publisher&) = delete;
   Publisher& operator=(const Publisher&) = delete;
 
-  /// Throws what has failed where the policy blocks.
-  Result push(std::string line);
+  /// False: interrupted. Throws the PublishError of a line that failed where the policy blocks.
+  bool push(std::string line);
   /// Waits until all lines are out, for that long, or until it is interrupted. Throws as push(),
   /// unless a call has.
   void drain(std::chrono::milliseconds longest);
@@ -71,8 +66,8 @@ class Publisher final : public Ledger {
 
   // For the sink.
   void note_out(std::size_t lines) override;
-  void note_failed(std::size_t lines, std::exception_ptr why) override;
-  void warn(const std::string& text) override { tell_.warning(text); }
+  void note_failed(std::size_t lines, const PublishError& why) override;
+  void warn(const std::string& text) override { warn_(text); }
 
   static constexpr std::chrono::milliseconds kForever = std::chrono::hours(24 * 365);
   static constexpr std::size_t kMostBytes = std::size_t{64} << 20;  ///< of lines that wait
@@ -90,11 +85,11 @@ class Publisher final : public Ledger {
   std::uint64_t queued() const { return taken_ - dropped_ - failed_ - published_; }
   bool waits_for_nothing() const { return failure_ || is_interrupted_ || is_refused_; }
   std::string take_oldest();
-  void throw_failure();
+  void throw_new_failure();
   void stop_thread();
 
   const Options options_;
-  const Tell tell_;
+  const Warn warn_;
   const GObjectRef<GCancellable> cancel_{g_cancellable_new()};
 
   mutable std::mutex mutex_;  // guards all below but for sink_
@@ -103,9 +98,8 @@ class Publisher final : public Ledger {
   std::size_t queued_bytes_ = 0;
   std::uint64_t taken_ = 0, dropped_ = 0, failed_ = 0, published_ = 0;
   bool is_ending_ = false, is_interrupted_ = false, is_refused_ = false;
-  bool was_told_ = false;  // that lines fail
-  bool told_stall_ = false;
-  std::exception_ptr failure_;  // where the policy blocks
+  bool told_drops_ = false, told_failure_ = false, told_stall_ = false;
+  std::optional<PublishError> failure_;  // where the policy blocks
   bool was_thrown_ = false;
 
   std::unique_ptr<Sink> sink_;  // of the thread

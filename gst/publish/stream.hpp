@@ -10,10 +10,25 @@
 
 #include "common/missing_answers.hpp"
 
-#include "properties.hpp"
 #include "publisher.hpp"
 
 namespace gstnpu {
+
+enum class PublishFormat { kNpu, kDlstreamer };
+
+/// The properties of npupublish; docs/elements.md describes them.
+struct PublishSettings {
+  std::string location;
+  PublishFormat format = PublishFormat::kNpu;
+  bool append = false;
+  bool tensors = false;
+  std::string stream_id;
+  bool wall_clock = false;
+  PublishPolicy policy = PublishPolicy::kBlock;
+  std::uint32_t queue_size = Publisher::Options().most_lines;
+  std::uint32_t drain_time_ms = 1000;
+  std::string broker_config, broker_config_file;
+};
 
 /// One stream of an npupublish, from PAUSED on. Its streaming thread calls it, but for publisher().
 class PublishStream {
@@ -31,27 +46,23 @@ class PublishStream {
   void stop();
 
   /// For any thread.
-  Publisher& publisher() const { return *publisher_; }
+  Publisher& publisher() { return publisher_; }
 
  private:
   std::string line_of(GstBuffer* buffer);
   std::string lost_lines() const;
-  void tell_drops();
 
   GstElement* const element_;
   const PublishSettings settings_;
-  const std::unique_ptr<Publisher> publisher_;
+  Publisher publisher_;
   GstSegment segment_;
   std::optional<npu::vision::FrameSize> frame_size_;
   guint64 frames_ = 0;
-  bool has_told_drops_ = false;
   std::string told_loss_;
   MissingAnswers missing_answers_;
 };
 
-enum class PublishStep { kOpen, kWrite };
-
 /// In a handler: the one place that makes error messages of exceptions.
-void post_publish_error(GstElement* element, PublishStep step, const std::string& location);
+void post_publish_error(GstElement* element);
 
 }  // namespace gstnpu

@@ -2,10 +2,8 @@
 
 #include <glib.h>
 
-#include <memory>
-#include <string_view>
-
-#include <npucore/error.hpp>
+#include <algorithm>
+#include <sstream>
 
 namespace gstnpu {
 namespace {
@@ -13,20 +11,14 @@ namespace {
 constexpr const char* kProperty = "broker-config";
 constexpr const char* kFile = "broker-config-file";
 
-[[noreturn]] void refuse(const std::string& text) {
-  throw npu::Error(npu::ErrorCode::kInvalidArgument, text);
-}
-
-std::string trimmed(const std::string& text) {
-  const std::size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string::npos) return "";
-  return text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
+std::string trimmed(std::string text) {
+  return g_strstrip(text.data());
 }
 
 bool is_name(const std::string& text) {
-  return !text.empty() && text.find_first_not_of(
-                              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVW"
-                              "XYZ0123456789._-") == std::string::npos;
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char letter) {
+    return g_ascii_isalnum(letter) || letter == '.' || letter == '_' || letter == '-';
+  });
 }
 
 bool is_secret(const std::string& key) {
@@ -34,48 +26,48 @@ bool is_secret(const std::string& key) {
          key.find("secret") != std::string::npos;
 }
 
-void add(BrokerConfig& config, const std::string& text, const char* where) {
-  const std::string entry = trimmed(text);
-  if (entry.empty() || entry.starts_with('#')) return;
-  const std::size_t sign = entry.find('=');
-  const std::string key = trimmed(entry.substr(0, sign));
-  if (sign == std::string::npos || !is_name(key)) {
-    refuse(std::string(where) + ": entry " + std::to_string(config.size() + 1) +
-           " is not KEY=VALUE. Write one of the client library's names, = and its value");
+/// Reads an entry from each line.
+void add_all(BrokerConfig& config, const std::string& text, const std::string& where) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string entry = trimmed(line);
+    if (entry.empty() || entry.starts_with('#')) continue;
+    const std::size_t sign = entry.find('=');
+    const std::string key = trimmed(entry.substr(0, sign));
+    if (sign == std::string::npos || !is_name(key)) {
+      refuse(where + ": entry " + std::to_string(config.size() + 1) +
+             " is not KEY=VALUE. Write one of the client library's names, = and its value");
+    }
+    if (where == kProperty && is_secret(key)) {
+      refuse("broker-config: all who list processes would see the value of \"" + key +
+             "\". Write it into a file and name that in broker-config-file");
+    }
+    config.emplace_back(key, trimmed(entry.substr(sign + 1)));
   }
-  if (where == kProperty && is_secret(key)) {
-    refuse("broker-config: all who list processes would see the value of \"" + key +
-           "\". Write it into a file and name that in broker-config-file");
-  }
-  config.emplace_back(key, trimmed(entry.substr(sign + 1)));
 }
 
 std::string text_of(const std::string& file) {
   gchar* text = nullptr;
   GError* error = nullptr;
   if (g_file_get_contents(file.c_str(), &text, nullptr, &error) == 0) {
-    const std::string why = error->message;
-    g_error_free(error);
-    refuse(std::string(kFile) + ": " + why + ". Name a file that can be read");
+    const ErrorRef owner(error);
+    refuse(std::string(kFile) + ": " + error->message + ". Name a file that can be read");
   }
   const std::unique_ptr<gchar, decltype(&g_free)> owner(text, g_free);
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";  // as some editors write it
-  const std::string_view whole = text;
-  return std::string(whole.substr(whole.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0));
+  return text + (g_str_has_prefix(text, "\xef\xbb\xbf") ? 3 : 0);  // a byte order mark
 }
 
-/// Entries end with `separator`, unless a backslash precedes it.
-void add_all(BrokerConfig& config, const std::string& text, char separator, const char* where) {
-  std::string entry;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == separator) {
-      add(config, std::exchange(entry, {}), where);
+/// Commas end entries as line breaks do, unless a backslash precedes them.
+std::string as_lines(const std::string& property) {
+  std::string lines;
+  for (const char letter : property) {
+    if (letter == ',' && lines.ends_with('\\')) {
+      lines.back() = ',';
     } else {
-      i += text[i] == '\\' && i + 1 < text.size() && text[i + 1] == separator ? 1 : 0;
-      entry += text[i];
+      lines += letter == ',' ? '\n' : letter;
     }
   }
-  add(config, entry, where);
+  return lines;
 }
 
 }  // namespace
@@ -83,9 +75,9 @@ void add_all(BrokerConfig& config, const std::string& text, char separator, cons
 BrokerConfig read_broker_config(const std::string& file, const std::string& property) {
   BrokerConfig config;
   if (!file.empty()) {
-    add_all(config, text_of(file), '\n', kFile);
+    add_all(config, text_of(file), kFile);
   }
-  add_all(config, property, ',', kProperty);
+  add_all(config, as_lines(property), kProperty);
   return config;
 }
 

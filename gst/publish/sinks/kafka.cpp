@@ -2,27 +2,21 @@
 
 #include <algorithm>
 #include <array>
-#include <mutex>
 #include <utility>
 
-#include <npucore/error.hpp>
-
-#include "kinds.hpp"
-#include "window.hpp"
+#include "pause.hpp"
+#include "sink.hpp"
 
 namespace gstnpu {
 namespace {
 
-constexpr std::size_t kMostOnTheirWay = 64;      // lines that brokers have not confirmed
+constexpr gint64 kRoomMs = 10;                   // between two looks for room
+constexpr int kGiveUpMs = 1000;                  // for lines of a producer that has ended
 constexpr const char* kUsualKey = "npupublish";  // where the stream has no name
 
 /// The location names the brokers, and npupublish needs each report, and begins no transactions.
 constexpr std::array kNotForUsers = {"bootstrap.servers", "metadata.broker.list",
                                      "delivery.report.only.error", "transactional.id"};
-
-[[noreturn]] void refuse(const std::string& text) {
-  throw npu::Error(npu::ErrorCode::kInvalidArgument, text);
-}
 
 struct ConfDestroy {
   void operator()(rd_kafka_conf_t* conf) const { rd_kafka_conf_destroy(conf); }
@@ -46,9 +40,10 @@ void set(rd_kafka_conf_t* conf, const std::string& key, const std::string& value
 
 /// Lines wait for brokers as long as it takes, and arrive once and in order.
 BrokerConfig usual_config(const Location& location) {
-  return {{"bootstrap.servers", location.host}, {"client.id", "npupublish"},
-          {"enable.idempotence", "true"},       {"acks", "all"},
-          {"message.timeout.ms", "0"},          {"reconnect.backoff.max.ms", "5000"}};
+  return {{"bootstrap.servers", location.host},  {"client.id", "npupublish"},
+          {"enable.idempotence", "true"},        {"acks", "all"},
+          {"message.timeout.ms", "0"},           {"reconnect.backoff.max.ms", "5000"},
+          {"queue.buffering.max.messages", "64"}};
 }
 
 /// librdkafka's producer, which calls back from a thread of its own.
@@ -62,19 +57,18 @@ class KafkaSink final : public Sink {
  private:
   ConfRef make_conf();
   void open();
+  void purge();
   void close();
-  void renew();
-  bool produce(std::string_view line);
+  rd_kafka_resp_err_t produce(std::string_view line);
   void take(rd_kafka_event_t* event);
   void note_delivered(const rd_kafka_message_t& message);
   void note_trouble(rd_kafka_resp_err_t error, const std::string& reason);
-  void note_failed(std::size_t lines, const std::string& reason);
+  PublishError error_of(rd_kafka_resp_err_t error) const;
 
   const Location location_;
   const BrokerConfig config_;
   const std::string key_;
   const SinkPeers peers_;
-  Window window_;
   rd_kafka_t* producer_ = nullptr;
   // For librdkafka's thread.
   bool has_told_ = false;  // of brokers that are away, since a line was confirmed
@@ -85,8 +79,7 @@ KafkaSink::KafkaSink(const Location& location, const SinkOptions& options, SinkP
     : location_(location),
       config_(options.broker),
       key_(options.stream_id.empty() ? kUsualKey : options.stream_id),
-      peers_(peers),
-      window_(kMostOnTheirWay, peers.cancel) {
+      peers_(peers) {
   open();
 }
 
@@ -94,7 +87,7 @@ KafkaSink::KafkaSink(const Location& location, const SinkOptions& options, SinkP
 
 ConfRef KafkaSink::make_conf() {
   ConfRef conf(rd_kafka_conf_new());
-  bool is_debugged = false;
+  rd_kafka_conf_set_log_cb(conf.get(), nullptr);  // it writes to the standard error output
   for (const auto& [key, value] : usual_config(location_)) set(conf.get(), key, value);
   for (const auto& [key, value] : config_) {
     if (std::find(kNotForUsers.begin(), kNotForUsers.end(), key) != kNotForUsers.end()) {
@@ -102,10 +95,9 @@ ConfRef KafkaSink::make_conf() {
              "\": leave it out of the broker's configuration");
     }
     set(conf.get(), key, value);
-    is_debugged = is_debugged || key == "debug";
-  }
-  if (!is_debugged) {
-    rd_kafka_conf_set_log_cb(conf.get(), nullptr);  // it writes to the standard error output
+    if (key == "debug") {
+      rd_kafka_conf_set_log_cb(conf.get(), rd_kafka_log_print);
+    }
   }
   rd_kafka_conf_set_opaque(conf.get(), this);
   rd_kafka_conf_set_events(conf.get(), RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR);
@@ -130,55 +122,51 @@ void KafkaSink::open() {
   rd_kafka_queue_forward(all.get(), background.get());
 }
 
-/// Gives up unconfirmed lines, so that it does not wait for brokers.
-void KafkaSink::close() {
-  if (producer_ == nullptr) return;
+/// Gives up unconfirmed lines, so that nothing waits for brokers.
+void KafkaSink::purge() {
   rd_kafka_purge(producer_, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT |
                                 RD_KAFKA_PURGE_F_NON_BLOCKING);
-  rd_kafka_destroy(std::exchange(producer_, nullptr));
 }
 
-/// Behind an error that has ended the producer.
-void KafkaSink::renew() {
-  close();
-  const std::size_t gone = window_.leave_all();
-  if (gone > 0) {
-    note_failed(gone, "the producer has ended");
-  }
-  open();
+void KafkaSink::close() {
+  if (producer_ == nullptr) return;
+  purge();
+  rd_kafka_destroy(std::exchange(producer_, nullptr));
 }
 
 // ---- For the thread that writes
 
+/// A fatal error has ended the producer; it is replaced.
 bool KafkaSink::write(std::string_view line) {
-  if (line.ends_with('\n')) {
-    line.remove_suffix(1);
+  line.remove_suffix(line.ends_with('\n') ? 1 : 0);
+  if (producer_ && rd_kafka_fatal_error(producer_, nullptr, 0) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    purge();
+    rd_kafka_flush(producer_, kGiveUpMs);  // until its lines are noted as failed
+    close();
   }
-  const bool has_ended = producer_ == nullptr ||  // no other could be made
-                         rd_kafka_fatal_error(producer_, nullptr, 0) != RD_KAFKA_RESP_ERR_NO_ERROR;
-  if (has_ended) {
-    renew();
+  if (!producer_) {
+    open();
   }
-  return window_.enter([] { return true; }, [&] { return produce(line); });
+  rd_kafka_resp_err_t error = produce(line);
+  for (; error == RD_KAFKA_RESP_ERR__QUEUE_FULL; error = produce(line)) {
+    if (!pause(peers_.cancel, kRoomMs)) return false;
+  }
+  if (error != RD_KAFKA_RESP_ERR_NO_ERROR) throw error_of(error);
+  return true;
 }
 
 /// Lines of a stream have one key, so that they stay in order.
-bool KafkaSink::produce(std::string_view line) {
-  const rd_kafka_resp_err_t error = rd_kafka_producev(
+rd_kafka_resp_err_t KafkaSink::produce(std::string_view line) {
+  return rd_kafka_producev(
       producer_, RD_KAFKA_V_TOPIC(location_.topic.c_str()),
       RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key_.data(), key_.size()),
       RD_KAFKA_V_VALUE(const_cast<char*>(line.data()), line.size()), RD_KAFKA_V_END);
-  if (error == RD_KAFKA_RESP_ERR_NO_ERROR) return true;
-  note_failed(1, rd_kafka_err2str(error));
-  return false;
 }
 
-void KafkaSink::note_failed(std::size_t lines, const std::string& reason) {
-  peers_.ledger.note_failed(
-      lines, std::make_exception_ptr(npu::Error(
-                 npu::ErrorCode::kIo,
-                 "Kafka does not take a line for " + location_.text + " (" + reason +
-                     "): check the topic, message.max.bytes and what the brokers allow")));
+PublishError KafkaSink::error_of(rd_kafka_resp_err_t error) const {
+  return {PublishError::Kind::kWrite,
+          "Kafka does not take a line for " + location_.text + " (" + rd_kafka_err2str(error) +
+              "): check the topic, message.max.bytes and what the brokers allow"};
 }
 
 // ---- librdkafka's thread
@@ -196,14 +184,13 @@ void KafkaSink::take(rd_kafka_event_t* event) {
 
 /// Lines that are given up at the end are neither out nor failed.
 void KafkaSink::note_delivered(const rd_kafka_message_t& message) {
-  if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR && window_.is_cancelled()) return;
-  window_.leave();
-  if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    return note_failed(1, rd_kafka_err2str(message.err));
+  if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    has_told_ = false;
+    trouble_.clear();
+    peers_.ledger.note_out(1);
+  } else if (!peers_.is_cancelled()) {
+    peers_.ledger.note_failed(1, error_of(message.err));
   }
-  has_told_ = false;
-  trouble_.clear();
-  peers_.ledger.note_out(1);
 }
 
 /// One broker that is away, or refuses, is no trouble as long as there are others.

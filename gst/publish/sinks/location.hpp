@@ -19,8 +19,8 @@ struct Location {
   bool is_mqtt() const { return kind == Kind::kMqtt || kind == Kind::kMqtts; }
 };
 
-/// Throws npu::Error where it is none. One that names a user is refused, and not shown: all who see
-/// the pipeline would see the password.
+/// Throws PublishError where it is none. One that names a user is refused, and not shown: all who
+/// see the pipeline would see the password.
 Location parse_location(const std::string& text);
 
 /// Names the destination in the user's words, for messages.

@@ -1,4 +1,5 @@
 #include <mosquitto.h>
+#include <mqtt_protocol.h>
 #include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
@@ -7,17 +8,16 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <condition_variable>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
 #include <future>
-#include <utility>
+#include <map>
+#include <mutex>
 
-#include <npucore/error.hpp>
-
-#include "kinds.hpp"
-#include "mqtt_client.hpp"
 #include "pause.hpp"
-#include "window.hpp"
+#include "sink.hpp"
 
 namespace gstnpu {
 namespace {
@@ -31,9 +31,161 @@ constexpr milliseconds kDisconnectTime{1000}, kCheckTime{20};
 constexpr std::chrono::seconds kAnswerTime{10};  // of a broker, to a connection
 constexpr std::chrono::seconds kStayTime{3};     // after which a connection was of use
 constexpr int kFirstErrorReason = 0x80;          // of MQTT 5
+constexpr guint64 kUsualKeepalive = 60;          // seconds, as mosquitto_pub's
+constexpr const char* kUsualExpiry = "3600";     // seconds that a broker keeps a session
+constexpr const char* kOneTopic = "name one topic, without + and #";
+constexpr const char* kNames =
+    "id, username, pw, protocol-version, qos, retain, keepalive, cafile, capath, cert, key, "
+    "insecure, will-topic, will-payload, will-qos, will-retain, clean-session, "
+    "session-expiry-interval";
 
-npu::Error error_of(const std::string& text) {
-  return {npu::ErrorCode::kIo, text};
+[[noreturn]] void refuse_config(const std::string& text) {
+  refuse("the broker's configuration " + text);
+}
+
+// ---- The configuration
+
+/// How to speak to a broker, by the names that mosquitto_pub's options have; docs/elements.md has
+/// the table.
+class MqttConfig {
+ public:
+  MqttConfig(const Location& location, const BrokerConfig& config);
+
+  const char* text(const std::string& key) const;  ///< null: not set
+  bool flag(const std::string& key, bool usual = false) const;
+  int number(const std::string& key, guint64 usual, guint64 most, guint64 least = 0) const;
+  bool is_version_5() const;
+
+ private:
+  void keep_session();
+
+  std::map<std::string, std::string> entries_;
+};
+
+MqttConfig::MqttConfig(const Location& location, const BrokerConfig& config) {
+  const std::string names = std::string(" ") + kNames + ",";
+  for (const auto& [key, value] : config) {
+    if (names.find(" " + key + ",") == std::string::npos) {
+      refuse_config("has \"" + key + "\", which MQTT has not: it has " + kNames);
+    }
+    entries_[key] = value;
+  }
+  for (const char* key : {"cafile", "capath", "cert", "key"}) {
+    if (location.kind == Location::Kind::kMqtts || !text(key)) continue;
+    refuse_config("has \"" + std::string(key) + "\", which is for TLS: write mqtts:// as location");
+  }
+  if ((text("pw") && !text("username")) || (text("will-payload") && !text("will-topic"))) {
+    refuse_config("has a pw without username, or a will-payload without will-topic: write both");
+  }
+  if (number("qos", 1, 2) == 2) {
+    keep_session();
+  }
+  if (!flag("clean-session", true) && !text("id")) {
+    refuse_config("has clean-session=false, and sessions have names: write id=NAME, too");
+  }
+}
+
+/// Lines of QoS 2 arrive once as long as the broker has the session, so it survives a connection.
+void MqttConfig::keep_session() {
+  const std::unique_ptr<gchar, decltype(&g_free)> random(g_uuid_string_random(), g_free);
+  entries_.emplace("id", "npu-" + std::string(random.get(), 8));
+  entries_.emplace("clean-session", "false");
+  if (is_version_5()) {
+    entries_.emplace("session-expiry-interval", kUsualExpiry);
+  }
+}
+
+const char* MqttConfig::text(const std::string& key) const {
+  const auto found = entries_.find(key);
+  return found == entries_.end() ? nullptr : found->second.c_str();
+}
+
+bool MqttConfig::flag(const std::string& key, bool usual) const {
+  const std::string value = text(key) ? text(key) : usual ? "true" : "false";
+  if (value == "true" || value == "false") return value == "true";
+  refuse_config("has a wrong " + key + ": write true or false");
+}
+
+int MqttConfig::number(const std::string& key, guint64 usual, guint64 most, guint64 least) const {
+  guint64 read = usual;
+  if (text(key) && !g_ascii_string_to_unsigned(text(key), 10, least, most, &read, nullptr)) {
+    refuse_config("has a wrong " + key + ": write a number from " + std::to_string(least) + " to " +
+                  std::to_string(most));
+  }
+  return static_cast<int>(read);
+}
+
+bool MqttConfig::is_version_5() const {
+  const std::string version = text("protocol-version") ? text("protocol-version") : "mqttv311";
+  if (version != "mqttv311" && version != "mqttv5") {
+    refuse_config("has a wrong protocol-version: write mqttv311 or mqttv5");
+  }
+  return version == "mqttv5";
+}
+
+// ---- A client that is not connected
+
+struct MosquittoDestroy {
+  void operator()(mosquitto* client) const { mosquitto_destroy(client); }
+};
+using MosquittoRef = std::unique_ptr<mosquitto, MosquittoDestroy>;
+
+/// libmosquitto has looked at `what`.
+void require(int result, const char* what, const std::string& cure) {
+  if (result == MOSQ_ERR_SUCCESS) return;
+  refuse(std::string("libmosquitto does not take ") + what + " (" + mosquitto_strerror(result) +
+         "): " + cure);
+}
+
+void set_tls(mosquitto* client, const MqttConfig& config) {
+  mosquitto_tls_insecure_set(client, config.flag("insecure"));
+  if (!config.text("cafile") && !config.text("capath")) {
+    if (config.text("cert") || config.text("key")) {
+      refuse_config("has a cert, but no cafile or capath: name the broker's authority, too");
+    }
+    mosquitto_int_option(client, MOSQ_OPT_TLS_USE_OS_CERTS, 1);
+    // Else libmosquitto (2.0.11) refuses to connect a second time.
+    mosquitto_int_option(client, MOSQ_OPT_SSL_CTX_WITH_DEFAULTS, 0);
+    return;
+  }
+  const auto no_pass_phrase = +[](char*, int, int, void*) { return 0; };  // else it asks for one
+  require(mosquitto_tls_set(client, config.text("cafile"), config.text("capath"),
+                            config.text("cert"), config.text("key"), no_pass_phrase),
+          "the files cafile, cert and key",
+          "each must be readable, and cert and key are set together");
+}
+
+void set_will(mosquitto* client, const MqttConfig& config) {
+  if (!config.text("will-topic")) return;
+  const std::string payload = config.text("will-payload") ? config.text("will-payload") : "";
+  require(mosquitto_will_set(client, config.text("will-topic"), static_cast<int>(payload.size()),
+                             payload.data(), config.number("will-qos", 0, 2),
+                             config.flag("will-retain")),
+          "will-topic", kOneTopic);
+}
+
+/// `self` is handed to its callbacks.
+MosquittoRef make_client(const Location& location, const MqttConfig& config, void* self) {
+  static std::once_flag once;
+  std::call_once(once, [] { mosquitto_lib_init(); });  // for good: other users may come and go
+  require(mosquitto_pub_topic_check(location.topic.c_str()), "the topic of location", kOneTopic);
+  MosquittoRef client(mosquitto_new(config.text("id"), config.flag("clean-session", true), self));
+  require(client ? MOSQ_ERR_SUCCESS : MOSQ_ERR_ERRNO, "id or clean-session", std::strerror(errno));
+  mosquitto_threaded_set(client.get(), true);
+  mosquitto_int_option(client.get(), MOSQ_OPT_PROTOCOL_VERSION,
+                       config.is_version_5() ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311);
+  mosquitto_int_option(client.get(), MOSQ_OPT_SEND_MAXIMUM, kMostOnTheirWay);
+  require(mosquitto_username_pw_set(client.get(), config.text("username"), config.text("pw")),
+          "username", "it has more than 65535 bytes, or is no UTF-8");
+  set_will(client.get(), config);
+  if (location.kind == Location::Kind::kMqtts) {
+    set_tls(client.get(), config);
+  }
+  return client;
+}
+
+PublishError error_of(const std::string& text) {
+  return {PublishError::Kind::kWrite, text};
 }
 
 /// The library's words; errno is what it left.
@@ -51,6 +203,8 @@ bool is_gone(mosquitto* client) {
   return ::poll(&connection, 1, 0) > 0 && (connection.revents & (POLLERR | POLLHUP)) != 0;
 }
 
+// ---- The sink
+
 /// libmosquitto's client and the thread that it lives in: the library's own thread would end at a
 /// broker's first wrong word (2.0.11), and not end within a connect() that nobody answers.
 class MqttSink final : public Sink {
@@ -63,7 +217,7 @@ class MqttSink final : public Sink {
  private:
   void set_callbacks();
   void run();
-  bool publish(std::string_view line, bool& is_settled);
+  int connect();
   void note_connected(int reason);
   void note_end(int result, int system_error);
   void note_answer(int reason);
@@ -73,15 +227,17 @@ class MqttSink final : public Sink {
 
   const Location location_;
   const MqttConfig config_;
-  const int qos_;
+  const int qos_, keepalive_, session_seconds_;
   const bool retain_, is_version_5_;
   const SinkPeers peers_;
-  Window window_;
   const MosquittoRef client_;
-  std::mutex mutex_;     // guards words_
-  std::string words_;    // what OpenSSL or the broker has said since the last attempt
-  std::string refusal_;  // of a first connection; in the window's lock
-  std::atomic<bool> is_connected_ = false;  // changes there
+  std::mutex mutex_;  // guards the next three, but for reading is_connected_
+  std::atomic<bool> is_connected_ = false;
+  std::size_t on_their_way_ = 0;  // lines that the broker has not confirmed
+  std::string refusal_;           // of a first connection
+  std::condition_variable changed_;
+  std::mutex words_mutex_;  // guards words_
+  std::string words_;       // what OpenSSL or the broker has said since the last attempt
   // For the client's thread.
   bool was_connected_ = false, is_refused_ = false, has_told_ = false;
   Clock::time_point begun_at_;  // this attempt, then its connection
@@ -92,12 +248,13 @@ class MqttSink final : public Sink {
 MqttSink::MqttSink(const Location& location, const SinkOptions& options, SinkPeers peers)
     : location_(location),
       config_(location, options.broker),
-      qos_(config_.qos()),
+      qos_(config_.number("qos", 1, 2)),
+      keepalive_(config_.number("keepalive", kUsualKeepalive, 65535, 5)),
+      session_seconds_(config_.number("session-expiry-interval", 0, G_MAXUINT32)),
       retain_(config_.flag("retain")),
       is_version_5_(config_.is_version_5()),
       peers_(peers),
-      window_(kMostOnTheirWay, peers.cancel),
-      client_(make_mosquitto(location, config_, kMostOnTheirWay, this)) {
+      client_(make_client(location, config_, this)) {
   set_callbacks();
   thread_ = std::async(std::launch::async, [this] { run(); });
 }
@@ -137,53 +294,58 @@ MqttSink::~MqttSink() {
 
 // ---- For the thread that writes
 
+/// Above QoS 0 the library keeps what it cannot send at once.
 bool MqttSink::write(std::string_view line) {
-  if (line.ends_with('\n')) {
-    line.remove_suffix(1);
-  }
-  bool is_settled = false;
-  const auto may_pass = [this] { return is_connected_ || !refusal_.empty(); };
-  while (!is_settled) {
-    if (!window_.enter(may_pass, [&] { return publish(line, is_settled); })) return false;
-  }
-  return true;
-}
-
-/// Whether the library has it. Above QoS 0 it keeps what it cannot send at once.
-bool MqttSink::publish(std::string_view line, bool& is_settled) {
-  std::string reason = std::exchange(refusal_, {});
-  is_settled = true;
-  if (reason.empty()) {
+  line.remove_suffix(line.ends_with('\n') ? 1 : 0);
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    while (refusal_.empty() && (!is_connected_ || on_their_way_ >= kMostOnTheirWay)) {
+      if (peers_.is_cancelled()) return false;
+      changed_.wait_for(lock, kCheckTime);
+    }
+    if (!refusal_.empty()) throw error_of(std::exchange(refusal_, {}));
     const int result =
         mosquitto_publish_v5(client_.get(), nullptr, location_.topic.c_str(),
                              static_cast<int>(line.size()), line.data(), qos_, retain_, nullptr);
-    if (result == MOSQ_ERR_SUCCESS || (result == MOSQ_ERR_NO_CONN && qos_ > 0)) return true;
-    if (result == MOSQ_ERR_NO_CONN) {  // which the client's thread is about to note
-      is_settled = is_connected_ = false;
-      return false;
+    if (result == MOSQ_ERR_SUCCESS || (result == MOSQ_ERR_NO_CONN && qos_ > 0)) break;
+    if (result != MOSQ_ERR_NO_CONN) {
+      throw error_of("libmosquitto does not take a line of " + std::to_string(line.size()) +
+                     " bytes for " + location_.text + " (" + mosquitto_strerror(result) +
+                     "): check what the broker allows");
     }
-    reason = "libmosquitto does not take a line of " + std::to_string(line.size()) + " bytes for " +
-             location_.text + " (" + mosquitto_strerror(result) + "): check what the broker allows";
+    is_connected_ = false;  // which the client's thread is about to note
   }
-  peers_.ledger.note_failed(1, std::make_exception_ptr(error_of(reason)));
-  return false;
+  ++on_their_way_;
+  return true;
 }
 
 // ---- The client's thread
+
+int MqttSink::connect() {
+  mosquitto_property* properties = nullptr;
+  if (is_version_5_ && session_seconds_ != 0) {
+    mosquitto_property_add_int32(&properties, MQTT_PROP_SESSION_EXPIRY_INTERVAL,
+                                 static_cast<std::uint32_t>(session_seconds_));
+  }
+  const int result = mosquitto_connect_bind_v5(client_.get(), location_.host.c_str(),
+                                               location_.port, keepalive_, nullptr, properties);
+  mosquitto_property_free_all(&properties);
+  return result;
+}
 
 void MqttSink::run() {
   sigset_t all;
   sigfillset(&all);  // the application's handlers have threads of its own; OpenSSL raises SIGPIPE
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
   begun_at_ = Clock::now();
-  int result = connect_first(client_.get(), location_, config_);
+  int result = connect();
   for (;;) {
     while (result == MOSQ_ERR_SUCCESS) {
       result = mosquitto_loop(client_.get(), kLoopMs, 1);
-      if (result == MOSQ_ERR_SUCCESS && !is_connected_ && is_gone(client_.get())) {
+      if (result != MOSQ_ERR_SUCCESS || is_connected_) continue;
+      if (is_gone(client_.get())) {
         result = MOSQ_ERR_CONN_LOST;
-      }
-      if (result == MOSQ_ERR_SUCCESS && !is_connected_ && Clock::now() > begun_at_ + kAnswerTime) {
+      } else if (Clock::now() > begun_at_ + kAnswerTime) {
         result = MOSQ_ERR_KEEPALIVE;
       }
     }
@@ -203,33 +365,30 @@ void MqttSink::note_connected(int reason) {
   if (is_refused_) return note_words(describe_reason(reason));
   was_connected_ = true;
   begun_at_ = Clock::now();
-  window_.change([this] {
-    is_connected_ = true;
-    refusal_.clear();
-  });
+  const std::scoped_lock lock(mutex_);
+  is_connected_ = true;
+  refusal_.clear();
+  changed_.notify_one();
 }
 
 /// An attempt, or a connection, is over. A broker that has taken us before may still be starting:
 /// only the first one's no is the last, and costs a line for each attempt.
 void MqttSink::note_end(int result, int system_error) {
   const bool was_short = is_connected_ && Clock::now() < begun_at_ + kStayTime;
-  window_.change([this] { is_connected_ = false; });
-  if (qos_ == 0) {  // what the library had is lost with the connection
-    const std::size_t gone = window_.leave_all();
-    if (gone > 0) {
-      peers_.ledger.note_out(gone);
-    }
-  }
-  if (window_.is_cancelled()) return;
   const std::string words = take_words();
   const std::string reason = words.empty() ? describe(result, system_error) : words;
+  std::unique_lock lock(mutex_);
+  is_connected_ = false;
+  // Lines of QoS 0 that the library had are lost with the connection.
+  const std::size_t gone = qos_ == 0 ? std::exchange(on_their_way_, 0) : 0;
   if (!was_connected_ && (std::exchange(is_refused_, false) || result == MOSQ_ERR_TLS)) {
-    return window_.change([&] {
-      refusal_ = "the broker at " + location_.text + " refuses (" + reason +
-                 "): check username, pw, cafile, cert and key, and what the broker allows";
-    });
+    refusal_ = "the broker at " + location_.text + " refuses (" + reason +
+               "): check username, pw, cafile, cert and key, and what the broker allows";
+    return changed_.notify_one();
   }
-  if (std::exchange(has_told_, true)) return;
+  lock.unlock();
+  peers_.ledger.note_out(gone);
+  if (peers_.is_cancelled() || std::exchange(has_told_, true)) return;
   peers_.ledger.warn("no broker takes lines at " + location_.text + " (" + reason + ")" +
                      (was_short ? "; it ends a connection soon after it was made, as brokers do "
                                   "where another client has this id, a line is too long, or the "
@@ -239,12 +398,16 @@ void MqttSink::note_end(int result, int system_error) {
 }
 
 void MqttSink::note_answer(int reason) {
-  window_.leave();
+  {
+    const std::scoped_lock lock(mutex_);
+    --on_their_way_;
+    changed_.notify_one();
+  }
   if (reason >= kFirstErrorReason) {
-    const std::string text = "the broker at " + location_.text + " does not take a line (" +
-                             mosquitto_reason_string(reason) +
-                             "): check the topic and what the broker allows";
-    return peers_.ledger.note_failed(1, std::make_exception_ptr(error_of(text)));
+    return peers_.ledger.note_failed(
+        1, error_of("the broker at " + location_.text + " does not take a line (" +
+                    mosquitto_reason_string(reason) +
+                    "): check the topic and what the broker allows"));
   }
   if (Clock::now() > begun_at_ + kStayTime) {
     has_told_ = false;
@@ -254,12 +417,12 @@ void MqttSink::note_answer(int reason) {
 }
 
 void MqttSink::note_words(const std::string& words) {
-  const std::scoped_lock lock(mutex_);
+  const std::scoped_lock lock(words_mutex_);
   words_ += (words_.empty() ? "" : "; ") + words;
 }
 
 std::string MqttSink::take_words() {
-  const std::scoped_lock lock(mutex_);
+  const std::scoped_lock lock(words_mutex_);
   return std::exchange(words_, {});
 }
 

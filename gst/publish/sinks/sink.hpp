@@ -1,14 +1,17 @@
+// Sinks, one for each kind of location, and what they share.
 #pragma once
 
 #include <gio/gio.h>
 
 #include <cstddef>
-#include <exception>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "location.hpp"
+#include "publish_error.hpp"
 
 namespace gstnpu {
 
@@ -18,19 +21,23 @@ struct ObjectUnreference {
 template <class T>
 using GObjectRef = std::unique_ptr<T, ObjectUnreference>;
 
+struct ErrorFree {
+  void operator()(GError* error) const { g_error_free(error); }
+};
+using ErrorRef = std::unique_ptr<GError, ErrorFree>;
+
 /// Hears from a sink what becomes of its lines. Any thread.
 class Ledger {
  public:
   virtual ~Ledger() = default;
   virtual void note_out(std::size_t lines) = 0;
-  /// std::system_error for the system's failures, npu::Error for all others.
-  virtual void note_failed(std::size_t lines, std::exception_ptr why) = 0;
+  virtual void note_failed(std::size_t lines, const PublishError& why) = 0;
   /// About faults that may pass, while lines wait.
   virtual void warn(const std::string& text) = 0;
 };
 
 /// Destination of lines. One thread calls it. Lines that are neither out nor failed when it ends
-/// are lost. Constructors throw std::system_error or npu::Error.
+/// are lost. Constructors throw PublishError.
 class Sink {
  public:
   Sink() = default;
@@ -39,6 +46,7 @@ class Sink {
   Sink& operator=(const Sink&) = delete;
 
   /// Takes a whole line; waits until it can. False: cancelled, after which nothing is waited for.
+  /// Throws PublishError where the line has failed.
   virtual bool write(std::string_view line) = 0;
 };
 
@@ -55,6 +63,29 @@ struct SinkOptions {
 struct SinkPeers {
   Ledger& ledger;
   GCancellable* cancel;
+
+  bool is_cancelled() const { return g_cancellable_is_cancelled(cancel) != 0; }
 };
+
+/// Opens what npupublish's `location` names.
+std::unique_ptr<Sink> open_sink(const std::string& location, const SinkOptions& options,
+                                SinkPeers peers);
+
+/// Writes to a file, or to a descriptor that the process began with. A line that fails is taken
+/// back from a file; elsewhere, and behind half a line that was there before, the next line begins
+/// on a new one.
+std::unique_ptr<Sink> make_file_sink(const Location& location, bool append, SinkPeers peers);
+
+/// Writes to whoever listens at a socket, over and over again. A line that was cut is sent again,
+/// whole, to the next reader.
+std::unique_ptr<Sink> make_socket_sink(const Location& location, SinkPeers peers);
+
+/// libmosquitto's client. Lines are messages, without their newline.
+std::unique_ptr<Sink> make_mqtt_sink(const Location& location, const SinkOptions& options,
+                                     SinkPeers peers);
+
+/// librdkafka's idempotent producer. Lines are messages, without their newline.
+std::unique_ptr<Sink> make_kafka_sink(const Location& location, const SinkOptions& options,
+                                      SinkPeers peers);
 
 }  // namespace gstnpu

@@ -2,10 +2,8 @@
 
 #include <array>
 
-#include <npucore/error.hpp>
-
-#include "kinds.hpp"
 #include "pause.hpp"
+#include "sink.hpp"
 
 namespace gstnpu {
 namespace {
@@ -14,21 +12,15 @@ constexpr guint kConnectSeconds = 5;
 // A proxy whose target is down accepts each connection and ends it at once.
 constexpr gint64 kStayUs = G_USEC_PER_SEC;
 
-struct ErrorFree {
-  void operator()(GError* error) const { g_error_free(error); }
-};
-using ErrorRef = std::unique_ptr<GError, ErrorFree>;
-
 GSocketConnectable* address_of(const Location& location) {
   if (location.kind == Location::Kind::kTcp) {
     return g_network_address_new(location.host.c_str(), static_cast<guint16>(location.port));
   }
   constexpr std::size_t kMostBytes = 107;  // of sockaddr_un
   if (location.path.size() > kMostBytes) {
-    throw npu::Error(npu::ErrorCode::kInvalidArgument,
-                     "the location \"" + location.text + "\" has a path of " +
-                         std::to_string(location.path.size()) + " bytes, and sockets take " +
-                         std::to_string(kMostBytes) + ": choose a shorter one");
+    refuse("the location \"" + location.text + "\" has a path of " +
+           std::to_string(location.path.size()) + " bytes, and sockets take " +
+           std::to_string(kMostBytes) + ": choose a shorter one");
   }
   return G_SOCKET_CONNECTABLE(g_unix_socket_address_new(location.path.c_str()));
 }
@@ -40,11 +32,9 @@ class SocketSink final : public Sink {
   bool write(std::string_view line) override;
 
  private:
-  bool connect();
+  void connect();
   bool send(std::string_view line);
   bool is_closed() const;
-  bool is_cancelled() const { return g_cancellable_is_cancelled(peers_.cancel) != 0; }
-  void note_broken(const std::string& reason);
   void tell_once(const std::string& what, const std::string& reason);
 
   const std::string location_;
@@ -65,59 +55,45 @@ SocketSink::SocketSink(const Location& location, SinkPeers peers)
 
 /// One connection after the other until the line is out.
 bool SocketSink::write(std::string_view line) {
-  while (connection_ || backoff_.wait(peers_.cancel)) {
-    if (!connection_ && !connect()) continue;
-    if (send(line)) {
-      peers_.ledger.note_out(1);
-      return true;
-    }
-    if (is_cancelled()) return false;
+  while (!send(line)) {
+    if (!backoff_.wait(peers_.cancel)) return false;
+    connect();
   }
-  return false;
-}
-
-bool SocketSink::connect() {
-  GError* error = nullptr;
-  connection_.reset(g_socket_client_connect(client_.get(), address_.get(), peers_.cancel, &error));
-  if (!connection_) {
-    const ErrorRef owner(error);
-    if (!is_cancelled()) {
-      tell_once("nobody takes lines at " + location_, error->message);
-    }
-    return false;
-  }
-  GSocket* socket = g_socket_connection_get_socket(connection_.get());
-  g_socket_set_timeout(socket, 0);
-  g_socket_set_blocking(socket, FALSE);
-  connected_at_us_ = g_get_monotonic_time();
+  peers_.ledger.note_out(1);
   return true;
 }
 
-/// False: the connection is broken, or it is cancelled.
+void SocketSink::connect() {
+  GError* error = nullptr;
+  connection_.reset(g_socket_client_connect(client_.get(), address_.get(), peers_.cancel, &error));
+  const ErrorRef owner(error);
+  if (error) return tell_once("nobody takes lines at " + location_, error->message);
+  g_socket_set_timeout(g_socket_connection_get_socket(connection_.get()), 0);
+  connected_at_us_ = g_get_monotonic_time();
+}
+
+/// False: there is no connection, it is broken, or it is cancelled. Lines that the system had
+/// taken for a reader who has gone are lost, and cannot be counted.
 bool SocketSink::send(std::string_view line) {
-  GSocket* socket = g_socket_connection_get_socket(connection_.get());
-  while (!line.empty()) {
-    if (is_closed()) {
-      note_broken("it has closed the connection");
-      return false;
-    }
+  if (!connection_) return false;
+  std::string reason = "it has closed the connection";
+  if (!is_closed()) {
     if (g_get_monotonic_time() > connected_at_us_ + kStayUs) {
       has_told_ = false;
       backoff_.reset();
     }
     GError* error = nullptr;
-    const gssize sent = g_socket_send(socket, line.data(), line.size(), nullptr, &error);
-    const ErrorRef owner(error);
-    if (sent >= 0) {
-      line.remove_prefix(static_cast<std::size_t>(sent));
-    } else if (!g_error_matches(error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK)) {
-      note_broken(error->message);
-      return false;
-    } else if (!g_socket_condition_wait(socket, G_IO_OUT, peers_.cancel, nullptr)) {
-      return false;
+    GOutputStream* stream = g_io_stream_get_output_stream(G_IO_STREAM(connection_.get()));
+    if (g_output_stream_write_all(stream, line.data(), line.size(), nullptr, peers_.cancel,
+                                  &error)) {
+      return true;
     }
+    reason = ErrorRef(error)->message;
   }
-  return true;
+  connection_.reset();
+  tell_once("the reader at " + location_ + " has gone, with the lines that it had not read",
+            reason);
+  return false;
 }
 
 /// Asks before sending: the kernel would still take a line that nobody reads any more. Data from
@@ -128,21 +104,15 @@ bool SocketSink::is_closed() const {
   gssize got = 1;
   GError* error = nullptr;
   while (got > 0) {
-    got = g_socket_receive(socket, ignored.data(), ignored.size(), nullptr, &error);
+    got = g_socket_receive_with_blocking(socket, ignored.data(), ignored.size(), FALSE, nullptr,
+                                         &error);
   }
   const ErrorRef owner(error);
   return got == 0 || !g_error_matches(error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK);
 }
 
-/// Lines that the system had taken for this reader are lost, and cannot be counted.
-void SocketSink::note_broken(const std::string& reason) {
-  connection_.reset();
-  tell_once("the reader at " + location_ + " has gone, with the lines that it had not read",
-            reason);
-}
-
 void SocketSink::tell_once(const std::string& what, const std::string& reason) {
-  if (std::exchange(has_told_, true)) return;
+  if (peers_.is_cancelled() || std::exchange(has_told_, true)) return;
   peers_.ledger.warn(what + " (" + reason + "): trying again until somebody takes lines");
 }
 

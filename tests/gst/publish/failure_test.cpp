@@ -225,7 +225,7 @@ TEST_P(Dropping, OutlivesAFullDisk) {
   for (int i = 0; i < 20; ++i) ASSERT_EQ(harness.push(frame_with({})), GST_FLOW_OK);
   gst_harness_push_event(harness.get(), gst_event_new_eos());
   EXPECT_EQ(counts_of(harness).failed, 20u);
-  EXPECT_NE(harness.message(GST_MESSAGE_WARNING).find("Lines are lost until that passes"),
+  EXPECT_NE(harness.message(GST_MESSAGE_WARNING).find("Lines are lost until this passes"),
             std::string::npos);
   EXPECT_NE(harness.message(GST_MESSAGE_WARNING)
                 .find("0 lines were written to \"/dev/full\"; of the others 20 failed"),

@@ -72,7 +72,7 @@ TEST_P(FullDisk, ThatHasRoomAgainTakesTheLinesThatCome) {
   leave_room(50);  // half a line
   push(20);
   ASSERT_TRUE(becomes([&] { return counts_of(*harness_).failed == 20; }));
-  EXPECT_NE(harness_->message(GST_MESSAGE_WARNING).find("Lines are lost until that passes"),
+  EXPECT_NE(harness_->message(GST_MESSAGE_WARNING).find("Lines are lost until this passes"),
             std::string::npos);
   make_room();
   push(10);

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <npucore/error.hpp>
-
 #include "publish/sinks/broker_config.hpp"
 
 #include "hand_made_frames.hpp"
@@ -49,6 +47,7 @@ INSTANTIATE_TEST_SUITE_P(
                     GoodRow{"mqtts", "mqtts://[::1]/a", Kind::kMqtts, "", "::1", 8883, "a"},
                     GoodRow{"levels", "mqtt://broker/a/b c/d:@?e", Kind::kMqtt, "", "broker", 1883,
                             "a/b c/d:@?e"},
+                    GoodRow{"capitals", "MQTT://broker/a", Kind::kMqtt, "", "broker", 1883, "a"},
                     GoodRow{"kafka", "kafka://a,b:9093/t", Kind::kKafka, "", "a,b:9093", 0, "t"}),
     [](const auto& row) { return std::string(row.param.name); });
 
@@ -70,7 +69,7 @@ TEST_P(BadLocation, IsRefused) {
   try {
     parse_location(GetParam().text);
     FAIL() << "taken";
-  } catch (const npu::Error& error) {
+  } catch (const PublishError& error) {
     const std::string said = error.what();
     EXPECT_NE(said.find(GetParam().said), std::string::npos) << said;
     EXPECT_EQ(said.find("secret"), std::string::npos) << said;
@@ -93,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(
                     BadRow{"empty_topic", "kafka://broker/", "has no topic"},
                     BadRow{"no_brokers", "kafka:///t", "has no host"},
                     BadRow{"scheme", "amqp://me:secret@broker/t", "\"amqp://\", which npupublish"},
-                    BadRow{"capitals", "MQTT://me:secret@broker/t", "npupublish does not know"},
+                    BadRow{"capitals", "MQTT://me:secret@broker/t", "names a user"},
                     BadRow{"no_slashes", "tcp:127.0.0.1:99", "write tcp://HOST:PORT"},
                     BadRow{"mqtt_no_slashes", "mqtt:host/t", "has no // behind its scheme"},
                     BadRow{"user", "mqtt://me:secret@broker/t", "names a user"},
@@ -120,7 +119,7 @@ void expect_refused(const std::string& file, const std::string& property, const 
   try {
     read_broker_config(file, property);
     FAIL() << "taken";
-  } catch (const npu::Error& error) {
+  } catch (const PublishError& error) {
     const std::string said = error.what();
     EXPECT_NE(said.find(why), std::string::npos) << said;
     EXPECT_EQ(said.find("secret-value"), std::string::npos) << said;

@@ -403,7 +403,7 @@ INSTANTIATE_TEST_SUITE_P(
                     ConfigRow{"qos", "qos=3", "wrong qos: write a number from 0 to 2"},
                     ConfigRow{"flag", "retain=yes", "wrong retain: write true or false"},
                     ConfigRow{"version", "protocol-version=4", "write mqttv311 or mqttv5"},
-                    ConfigRow{"keepalive", "keepalive=1", "keepalive below 5"},
+                    ConfigRow{"keepalive", "keepalive=1", "wrong keepalive: write a number from 5"},
                     ConfigRow{"tls", "cafile=/etc/passwd", "which is for TLS: write mqtts://"},
                     ConfigRow{"will", "will-payload=x", "a will-payload without will-topic"},
                     ConfigRow{"will_topic", "will-topic=a/#", "name one topic, without + and #"},

@@ -13,7 +13,7 @@ namespace gstnpu {
 class RecordedLedger final : public Ledger {
  public:
   void note_out(std::size_t lines) override { out += lines; }
-  void note_failed(std::size_t lines, std::exception_ptr) override { failed += lines; }
+  void note_failed(std::size_t lines, const PublishError&) override { failed += lines; }
   void warn(const std::string& text) override {
     const std::scoped_lock lock(mutex_);
     warnings_.push_back(text);

@@ -5,9 +5,7 @@
 #include <memory>
 #include <thread>
 
-#include <npucore/error.hpp>
-
-#include "publish/sinks/kinds.hpp"
+#include "publish/sinks/sink.hpp"
 #include "support/temp_dir.hpp"
 
 #include "listener.hpp"
@@ -190,7 +188,7 @@ TEST_F(SocketSinkTest, IsCancelledWhileNobodyReads) {
 
 TEST_F(SocketSinkTest, RefusesAPathThatIsTooLong) {
   sink_at("unix:/" + std::string(106, 'x'));
-  EXPECT_THROW(sink_at("unix:/" + std::string(107, 'x')), npu::Error);
+  EXPECT_THROW(sink_at("unix:/" + std::string(107, 'x')), PublishError);
 }
 
 }  // namespace
