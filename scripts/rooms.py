@@ -3,7 +3,7 @@
 
 usage: rooms.py    all of them, one a line
 """
-PRODUCT = ("unwinding", "npu_vcl", "npucore", "npuvision", "softnpu", "gst", "tools", "python")
+PRODUCT = ("unwinding", "npu_vcl", "npucore", "npuvision", "softnpu", "gst", "tools", "stream", "python")
 TESTS = ("tests", "bench")
 # ze_npu speaks C with the extension's own names.
 ALL = PRODUCT + TESTS + ("examples", "pch", "ze_npu")

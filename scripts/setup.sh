@@ -11,7 +11,7 @@ packages=(
   ca-certificates g++ meson ninja-build pkg-config cmake make python3 python3-dev python3-venv
   libglib2.0-dev libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libpango1.0-dev fonts-dejavu-core libmosquitto-dev librdkafka-dev
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav
-  libze-dev libze1 libpugixml-dev libyaml-cpp-dev libxxhash-dev nlohmann-json3-dev libcli11-dev libgtest-dev libbenchmark-dev
+  libze-dev libze1 libpugixml-dev libyaml-cpp-dev libsoup-3.0-dev libxxhash-dev nlohmann-json3-dev libcli11-dev libgtest-dev libbenchmark-dev
 )
 test_packages=(ccache gir1.2-gst-plugins-base-1.0 gir1.2-gst-rtsp-server-1.0 libgirepository1.0-dev mold mosquitto mosquitto-clients openssl python3-gi)
 all_packages=(

@@ -1,0 +1,281 @@
+#include "edit.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "check.hpp"
+#include "yaml.hpp"
+
+namespace npustream {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+Lines lines_of(const std::string& text) {
+  Lines lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string text_of(const Lines& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+std::size_t indent_of(const std::string& line) {
+  return std::min(line.find_first_not_of(' '), line.size());
+}
+
+bool has_content(const std::string& line) {
+  const std::size_t at = line.find_first_not_of(" \t\r");
+  return at != std::string::npos && line[at] != '#';
+}
+
+/// Lines from `begin` to before `end`.
+struct Extent {
+  std::size_t begin = 0, end = 0;
+};
+
+/// The lines of what begins at `begin` and is indented deeper than `indent`. Comments and blanks
+/// behind it are the next one's.
+Extent extent_of(const Lines& lines, std::size_t begin, std::size_t indent,
+                 bool has_items_at_indent) {
+  std::size_t end = begin + 1, at = begin + 1;
+  for (; at < lines.size(); ++at) {
+    if (!has_content(lines[at])) continue;
+    const std::size_t here = indent_of(lines[at]);
+    const bool is_item =
+        has_items_at_indent && here == indent && lines[at].compare(here, 1, "-") == 0;
+    if (here <= indent && !is_item) break;
+    end = at + 1;
+  }
+  return {begin, end};
+}
+
+void replace(Lines* lines, const Extent& extent, const std::string& text) {
+  const Lines with = text.empty() ? Lines() : lines_of(text);
+  lines->erase(lines->begin() + static_cast<std::ptrdiff_t>(extent.begin),
+               lines->begin() + static_cast<std::ptrdiff_t>(extent.end));
+  lines->insert(lines->begin() + static_cast<std::ptrdiff_t>(extent.begin), with.begin(),
+                with.end());
+}
+
+/// A key with its value, behind `indent` blanks.
+std::string entry(const std::string& key, const Json& value, std::size_t indent) {
+  const Json one = {{key, value}};
+  return std::string(indent, ' ') + to_yaml(one, static_cast<int>(indent));
+}
+
+std::string item(const Json& stream, std::size_t indent) {
+  return std::string(indent, ' ') + "- " + to_yaml(stream, static_cast<int>(indent) + 2);
+}
+
+class Editor {
+ public:
+  Editor(const std::string& yaml, const std::string& file) : lines_(lines_of(yaml)) {
+    document_ = parse_yaml(yaml, file, &marks_);
+    check(&document_, marks_);
+  }
+
+  /// False: the list of streams is not one item below the other.
+  bool add(const Json& stream);
+  bool change(std::size_t index, const Json& changes);
+  bool remove(std::size_t index);
+  void rewrite_streams(const Json& streams);
+  std::string text() const { return text_of(lines_); }
+  const Json& document() const { return document_; }
+
+ private:
+  bool is_block() const;
+  std::size_t line_of(const std::string& path) const {
+    return static_cast<std::size_t>(marks_.at(path).line - 1);
+  }
+  std::size_t column_of(const std::string& path) const {
+    return static_cast<std::size_t>(marks_.at(path).column - 1);
+  }
+  Extent item_extent(std::size_t index) const;
+
+  Lines lines_;
+  Json document_;
+  Marks marks_;
+};
+
+bool Editor::is_block() const {
+  if (document_["streams"].empty()) return false;
+  for (std::size_t i = 0; i < document_["streams"].size(); ++i) {
+    const std::string& line = lines_[line_of(child("streams", i))];
+    if (line.compare(indent_of(line), 2, "- ") != 0) return false;
+  }
+  return true;
+}
+
+Extent Editor::item_extent(std::size_t index) const {
+  const std::size_t begin = line_of(child("streams", index));
+  return extent_of(lines_, begin, indent_of(lines_[begin]), false);
+}
+
+bool Editor::add(const Json& stream) {
+  if (!is_block()) return false;
+  const Extent last = item_extent(document_["streams"].size() - 1);
+  replace(&lines_, {last.end, last.end}, item(stream, indent_of(lines_[last.begin])));
+  return true;
+}
+
+bool Editor::remove(std::size_t index) {
+  if (!is_block() || document_["streams"].size() == 1) return false;
+  replace(&lines_, item_extent(index), "");
+  return true;
+}
+
+bool Editor::change(std::size_t index, const Json& changes) {
+  if (!is_block()) return false;
+  const Extent whole = item_extent(index);
+  const std::string path = child("streams", index);
+  const Json& stream = document_["streams"][index];
+  const std::string first = stream.begin().key();
+  const std::size_t column = column_of(child(path, first));
+  const bool is_flow = lines_[whole.begin].find('{') < column;
+  if (is_flow || changes.contains(first)) {
+    replace(&lines_, whole,
+            item(with_changed(document_, index, changes)["streams"][index],
+                 indent_of(lines_[whole.begin])));
+    return true;
+  }
+  std::vector<std::pair<Extent, std::string>> edits;
+  for (const auto& [key, value] : changes.items()) {
+    const std::string text = value.is_null() ? "" : entry(key, value, column);
+    if (stream.contains(key)) {
+      edits.push_back({extent_of(lines_, line_of(child(path, key)), column, true), text});
+    } else if (!text.empty()) {
+      edits.push_back({{whole.end, whole.end}, text});
+    }
+  }
+  std::stable_sort(edits.begin(), edits.end(), [](const auto& one, const auto& other) {
+    return one.first.begin > other.first.begin;
+  });
+  for (const auto& [extent, text] : edits) replace(&lines_, extent, text);
+  return true;
+}
+
+void Editor::rewrite_streams(const Json& streams) {
+  const bool is_there = marks_.contains("streams");
+  const std::size_t begin = is_there ? line_of("streams") : lines_.size();
+  const Extent extent = is_there ? extent_of(lines_, begin, 0, true) : Extent{begin, begin};
+  replace(&lines_, extent, entry("streams", streams, 0));
+}
+
+/// Regardless of the order of keys.
+bool is_same(const Json& one, const Json& other) {
+  return nlohmann::json::parse(one.dump()) == nlohmann::json::parse(other.dump());
+}
+
+bool says(const std::string& yaml, const std::string& file, const Json& wanted) {
+  try {
+    Marks marks;
+    Json document = parse_yaml(yaml, file, &marks);
+    return check(&document, marks).empty() && is_same(document, wanted);
+  } catch (const ConfigError&) {
+    return false;
+  }
+}
+
+/// The smallest edit that gives the wanted document.
+template <typename Edit>
+std::string edited(const std::string& yaml, const std::string& file, const Json& wanted,
+                   Edit&& edit) {
+  Editor small(yaml, file), large(yaml, file);
+  if (edit(small) && says(small.text(), file, wanted)) return small.text();
+  large.rewrite_streams(wanted["streams"]);
+  if (says(large.text(), file, wanted)) return large.text();
+  throw std::runtime_error(
+      file + " has a form that cannot be edited here: change it in an editor, then reload");
+}
+
+Json document_of(const std::string& yaml, const std::string& file) {
+  return Editor(yaml, file).document();
+}
+
+}  // namespace
+
+Json with_changed(Json document, std::size_t index, const Json& changes) {
+  Json& stream = document["streams"][index];
+  for (const auto& [key, value] : changes.items()) {
+    if (value.is_null()) {
+      stream.erase(key);
+    } else {
+      stream[key] = value;
+    }
+  }
+  return document;
+}
+
+std::string yaml_with_added(const std::string& yaml, const std::string& file, const Json& stream) {
+  Json wanted = document_of(yaml, file);
+  wanted["streams"].push_back(stream);
+  check(&wanted, {});
+  return edited(yaml, file, wanted, [&](Editor& editor) { return editor.add(stream); });
+}
+
+std::string yaml_with_changed(const std::string& yaml, const std::string& file, std::size_t index,
+                              const Json& changes) {
+  Json wanted = with_changed(document_of(yaml, file), index, changes);
+  check(&wanted, {});
+  return edited(yaml, file, wanted, [&](Editor& editor) { return editor.change(index, changes); });
+}
+
+std::string yaml_with_removed(const std::string& yaml, const std::string& file, std::size_t index) {
+  Json wanted = document_of(yaml, file);
+  wanted["streams"].erase(index);
+  return edited(yaml, file, wanted, [&](Editor& editor) { return editor.remove(index); });
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) throw std::runtime_error(path + " cannot be read: " + std::strerror(errno));
+  return text.str();
+}
+
+void replace_file(const std::string& path, const std::string& text) {
+  // A link stays one: what it points at is replaced.
+  char* const resolved = ::realpath(path.c_str(), nullptr);
+  const std::string target = resolved ? resolved : path;
+  std::free(resolved);
+  std::string name = target + ".XXXXXX";
+  const int fd = ::mkostemp(name.data(), O_CLOEXEC);
+  struct stat status = {};
+  bool is_done = fd >= 0;
+  if (is_done && ::stat(target.c_str(), &status) == 0) {
+    is_done = ::fchmod(fd, status.st_mode & 07777) == 0;
+  }
+  std::size_t written = 0;
+  while (is_done && written < text.size()) {
+    const ssize_t size = ::write(fd, text.data() + written, text.size() - written);
+    is_done = size > 0 || (size < 0 && errno == EINTR);
+    written += size > 0 ? static_cast<std::size_t>(size) : 0;
+  }
+  is_done = is_done && ::fsync(fd) == 0 && ::rename(name.c_str(), target.c_str()) == 0;
+  const int error = errno;
+  if (fd >= 0) {
+    ::close(fd);
+  }
+  if (is_done) return;
+  if (fd >= 0) {
+    ::unlink(name.c_str());
+  }
+  throw std::runtime_error(target + " cannot be written: " + std::strerror(error));
+}
+
+}  // namespace npustream

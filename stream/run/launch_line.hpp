@@ -1,0 +1,28 @@
+// The launch line of a stream, as gst-launch-1.0 takes it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/config.hpp"
+
+namespace npustream {
+
+/// One word of a command line each. The pipeline is made from exactly these words
+/// (gst_parse_launchv).
+using LaunchLine = std::vector<std::string>;
+
+/// Elements are named infer, count, publish and end (the sink); of a cascade's further models
+/// infer2 and so on. Throws std::runtime_error for a `launch` with an open quote.
+LaunchLine launch_line(const StreamConfig& stream, const Config& config);
+/// As a shell reads it.
+std::string shell_text(const LaunchLine& line);
+/// Whether a file plays over and over, and whether the source never ends by itself.
+bool is_looped(const StreamConfig& stream);
+bool is_camera(const StreamConfig& stream);
+/// npuoverlay with the properties that `overlay` sets; empty: nothing is drawn.
+std::string overlay_words(const StreamConfig& stream);
+/// name="value", as gst_parse_launch() reads it.
+std::string assignment(const std::string& name, const std::string& value);
+
+}  // namespace npustream

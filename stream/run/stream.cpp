@@ -1,0 +1,540 @@
+#include "stream.hpp"
+
+#include <gst/video/video.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <iostream>
+#include <mutex>
+#include <set>
+
+#include "found.hpp"
+
+namespace npustream {
+namespace {
+
+constexpr double kNsPerMs = 1e6;
+constexpr gint64 kSteadyUs = 10 * G_USEC_PER_SEC;  // plays well again
+constexpr gint64 kSilentUs = 20 * G_USEC_PER_SEC;  // a camera that gives no frame has failed
+constexpr guint kLongestWaitMs = 60000;
+
+/// On the main context's thread, soon.
+void on_main(std::function<void()> work) {
+  g_idle_add_full(
+      G_PRIORITY_DEFAULT,
+      [](gpointer data) -> gboolean {
+        (*static_cast<std::function<void()>*>(data))();
+        return G_SOURCE_REMOVE;
+      },
+      new std::function<void()>(std::move(work)),
+      [](gpointer data) { delete static_cast<std::function<void()>*>(data); });
+}
+
+std::uint64_t number_of(const GstStructure* stats, const char* field) {
+  guint64 value = 0;
+  gst_structure_get_uint64(stats, field, &value);
+  return value;
+}
+
+/// "12 frames: ordinary memory ...; 3 frames: ..." gives the text of each reason, in the order of
+/// their fields.
+std::vector<std::string> copy_texts(const GstStructure* stats) {
+  const gchar* const text = gst_structure_get_string(stats, "copy-reasons");
+  std::vector<std::string> texts;
+  if (!text || !*text) return texts;
+  gchar** const parts = g_strsplit(text, "; ", -1);
+  for (gchar** part = parts; *part; ++part) {
+    const gchar* const colon = std::strstr(*part, ": ");
+    const bool is_new = colon && g_ascii_isdigit(**part);
+    if (is_new) {
+      texts.emplace_back(colon + 2);
+    } else if (!texts.empty()) {
+      texts.back() += std::string("; ") + *part;
+    }
+  }
+  g_strfreev(parts);
+  return texts;
+}
+
+void add_copies(const GstStructure* stats, std::map<std::string, CopyCount>* copies) {
+  const std::vector<std::string> texts = copy_texts(stats);
+  std::size_t next = 0;
+  for (gint i = 0; i < gst_structure_n_fields(stats); ++i) {
+    const std::string field = gst_structure_nth_field_name(stats, static_cast<guint>(i));
+    const bool is_reason = field.rfind("copied-", 0) == 0 && !field.ends_with("-bytes");
+    if (!is_reason) continue;
+    const std::string reason = field.substr(std::strlen("copied-"));
+    CopyCount& copy = (*copies)[reason];
+    copy.reason = reason;
+    copy.frames += number_of(stats, field.c_str());
+    if (next < texts.size()) {
+      copy.cure = texts[next];
+    }
+    ++next;
+  }
+}
+
+std::string cure_of(const GError& error, const StreamConfig& config) {
+  if (error.domain == GST_RESOURCE_ERROR && is_camera(config)) {
+    return "check that the camera is on, its address, and user and password";
+  }
+  if (g_error_matches(&error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND)) {
+    return "check the path, and that this user may read it";
+  }
+  if (error.domain == GST_STREAM_ERROR) {
+    return "check that the file or camera gives video that GStreamer can decode; run the launch "
+           "line by hand";
+  }
+  return "";
+}
+
+}  // namespace
+
+struct Stream::Run {
+  ~Run() {
+    if (watch) {
+      g_source_remove(watch);
+    }
+    gst_clear_object(&infer);
+    gst_clear_object(&end);
+    gst_clear_object(&pipeline);
+  }
+  GstElement *pipeline = nullptr, *infer = nullptr, *end = nullptr;
+  guint watch = 0;
+  bool is_looping = false;  // by seeks
+  std::mutex mutex;         // held while the state changes
+  std::atomic<bool> is_over{false};
+};
+
+Stream::Stream(StreamConfig config, LaunchLine line, Tell tell)
+    : config_(std::move(config)), line_(std::move(line)), tell_(std::move(tell)) {}
+
+Stream::~Stream() {
+  if (timer_) {
+    g_source_remove(timer_);
+  }
+  pictures_.clear();
+  if (!run_) return;
+  run_->is_over = true;
+  const std::scoped_lock lock(run_->mutex);
+  gst_element_set_state(run_->pipeline, GST_STATE_NULL);
+}
+
+void Stream::set_state(StreamState state) {
+  state_ = state;
+  was_started_ = was_started_ || state != StreamState::kStarting;
+}
+
+void Stream::replace(StreamConfig config, LaunchLine line) {
+  config_ = std::move(config);
+  line_ = std::move(line);
+  failures_ = 0;
+  limit_ = 0;
+}
+
+void Stream::start() {
+  if (timer_) {
+    g_source_remove(timer_);
+  }
+  timer_ = 0;
+  if (run_) return;
+  if (leaving_) {
+    when_gone_.emplace_back([this] { start(); });
+    return;
+  }
+  if (config_.json.value("paused", false)) {
+    set_state(StreamState::kPaused);
+    return;
+  }
+  set_state(StreamState::kStarting);
+  std::vector<const gchar*> words;
+  for (const std::string& word : line_) words.push_back(word.c_str());
+  words.push_back(nullptr);
+  GError* error = nullptr;
+  auto run = std::make_shared<Run>();
+  run->pipeline = gst_parse_launchv(words.data(), &error);
+  if (run->pipeline) {
+    gst_object_ref_sink(run->pipeline);
+  }
+  if (error) {
+    error_ = error->message;
+    cure_ = "change the stream's keys, or install what is missing; then reload";
+    g_error_free(error);
+    set_state(StreamState::kFailed);
+    tell_(*this, "failed", error_ + "; " + cure_);
+    return;
+  }
+  run->infer = gst_bin_get_by_name(GST_BIN(run->pipeline), "infer");
+  run->end = gst_bin_get_by_name(GST_BIN(run->pipeline), "end");
+  GstBus* const bus = gst_element_get_bus(run->pipeline);
+  const auto handle = [](GstBus*, GstMessage* message, gpointer self) -> gboolean {
+    const std::shared_ptr<Stream> alive = static_cast<Stream*>(self)->shared_from_this();
+    alive->on_message(message);
+    return G_SOURCE_CONTINUE;
+  };
+  run->watch = gst_bus_add_watch(bus, handle, this);
+  gst_object_unref(bus);
+  run_ = std::move(run);
+  last_frame_us_ = ticked_us_ = g_get_monotonic_time();
+  ticked_frames_ = before_.frames;
+  ticked_inferred_ = before_.inferred;
+  ticked_missed_ = before_.missed;
+
+  using Holder = std::pair<std::shared_ptr<Run>, GstState>;
+  const auto change = [](GstElement* pipeline, gpointer data) {
+    const auto& [held, state] = *static_cast<Holder*>(data);
+    const std::scoped_lock lock(held->mutex);
+    if (held->is_over || gst_element_set_state(pipeline, state) != GST_STATE_CHANGE_FAILURE) return;
+    // Behind the element's own message, if there is one: the first counts.
+    GST_ELEMENT_ERROR(pipeline, CORE, STATE_CHANGE, ("The pipeline could not be started."),
+                      (nullptr));
+  };
+  gst_element_call_async(
+      run_->pipeline, change,
+      new Holder(run_, is_looped(config_) ? GST_STATE_PAUSED : GST_STATE_PLAYING),
+      [](gpointer data) { delete static_cast<Holder*>(data); });
+}
+
+void Stream::start_after(guint milliseconds) {
+  if (timer_) {
+    g_source_remove(timer_);
+  }
+  timer_ = g_timeout_add(
+      milliseconds,
+      [](gpointer self) -> gboolean {
+        static_cast<Stream*>(self)->timer_ = 0;
+        static_cast<Stream*>(self)->start();
+        return G_SOURCE_REMOVE;
+      },
+      this);
+}
+
+void Stream::end_run(std::function<void()> done) {
+  if (timer_) {
+    g_source_remove(timer_);
+  }
+  timer_ = 0;
+  if (done) {
+    when_gone_.push_back(std::move(done));
+  }
+  if (!run_ && !leaving_) {
+    for (auto& work : std::exchange(when_gone_, {})) work();
+    return;
+  }
+  if (!run_) return;
+  carry_counts();
+  before_ = counters();
+  before_.queue = 0;
+  pictures_.clear();
+  fps_ = inferred_fps_ = missed_fps_ = load_ = 0;
+  limit_ = 0;
+  run_->is_over = true;
+  g_source_remove(std::exchange(run_->watch, 0));
+  leaving_ = true;
+  using Holder = std::pair<std::shared_ptr<Run>, std::weak_ptr<Stream>>;
+  const auto leave = [](GstElement* pipeline, gpointer data) {
+    auto* const holder = static_cast<Holder*>(data);
+    {
+      const std::scoped_lock lock(holder->first->mutex);
+      gst_element_set_state(pipeline, GST_STATE_NULL);
+    }
+    on_main([weak = holder->second] {
+      const std::shared_ptr<Stream> self = weak.lock();
+      if (!self) return;
+      self->leaving_ = false;
+      for (auto& work : std::exchange(self->when_gone_, {})) work();
+    });
+  };
+  gst_element_call_async(run_->pipeline, leave, new Holder(run_, weak_from_this()),
+                         [](gpointer data) { delete static_cast<Holder*>(data); });
+  run_ = nullptr;
+}
+
+void Stream::stop(std::function<void()> done) {
+  set_state(StreamState::kPaused);
+  error_ = cure_ = "";
+  end_run(std::move(done));
+}
+
+void Stream::drain() {
+  is_draining_ = true;
+  if (!run_ || state_ != StreamState::kPlaying) {
+    end_run(nullptr);
+    return;
+  }
+  gst_element_send_event(run_->pipeline, gst_event_new_eos());
+}
+
+void Stream::fail(const std::string& error, const std::string& cure) {
+  error_ = error;
+  cure_ = cure;
+  ++failures_;
+  ++restarts_;
+  end_run(nullptr);
+  set_state(StreamState::kWaiting);
+  const guint wait_ms = std::min(kLongestWaitMs, 1000U << std::min(failures_ - 1, 6U));
+  if (failures_ == 1) {
+    tell_(*this, "failed",
+          error_ + (cure_.empty() ? "" : "; " + cure_) +
+              ". It is started again, after 1 s at first and up to 60 s later");
+  }
+  if (!is_draining_) {
+    start_after(wait_ms);
+  }
+}
+
+void Stream::on_error(GstMessage* message) {
+  GError* error = nullptr;
+  gchar* details = nullptr;
+  gst_message_parse_error(message, &error, &details);
+  std::string text = error->message;
+  // GStreamer's own elements say in the last line of the details what was not found.
+  const gchar* const last =
+      details && error->domain == GST_RESOURCE_ERROR ? std::strrchr(details, '\n') : nullptr;
+  if (last && last[1]) {
+    text = std::string(last + 1);
+  }
+  while (text.ends_with('.')) text.pop_back();
+  const std::string cure = cure_of(*error, config_);
+  g_error_free(error);
+  g_free(details);
+  fail(text, cure);
+}
+
+void Stream::on_end() {
+  if (is_draining_) {
+    end_run(nullptr);
+  } else if (is_camera(config_)) {
+    fail("the source has ended", "check that the camera is on");
+  } else if (is_looped(config_)) {  // a file without seeks
+    end_run(nullptr);
+    set_state(StreamState::kStarting);
+    start_after(100);
+  } else {
+    end_run(nullptr);
+    set_state(StreamState::kEnded);
+    tell_(*this, "ended", "the file is at its end");
+  }
+}
+
+/// A file that is played over and over goes back without a gap: the end of a segment is no end of
+/// the stream.
+void Stream::on_prerolled() {
+  if (!is_looped(config_) || run_->is_looping) return;
+  run_->is_looping = true;
+  gst_element_seek(run_->pipeline, 1.0, GST_FORMAT_TIME,
+                   static_cast<GstSeekFlags>(GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_SEGMENT),
+                   GST_SEEK_TYPE_SET, 0, GST_SEEK_TYPE_NONE, 0);
+  gst_element_set_state(run_->pipeline, GST_STATE_PLAYING);
+}
+
+void Stream::on_message(GstMessage* message) {
+  if (!run_) return;
+  const bool is_pipeline = GST_MESSAGE_SRC(message) == GST_OBJECT(run_->pipeline);
+  switch (GST_MESSAGE_TYPE(message)) {
+    case GST_MESSAGE_ERROR:
+      on_error(message);
+      return;
+    case GST_MESSAGE_EOS:
+      on_end();
+      return;
+    case GST_MESSAGE_ASYNC_DONE:
+      on_prerolled();
+      return;
+    case GST_MESSAGE_LATENCY:
+      gst_bin_recalculate_latency(GST_BIN(run_->pipeline));
+      return;
+    case GST_MESSAGE_SEGMENT_DONE:
+      if (is_draining_) {
+        end_run(nullptr);
+        return;
+      }
+      gst_element_seek(run_->pipeline, 1.0, GST_FORMAT_TIME, GST_SEEK_FLAG_SEGMENT,
+                       GST_SEEK_TYPE_SET, 0, GST_SEEK_TYPE_NONE, 0);
+      return;
+    case GST_MESSAGE_STATE_CHANGED: {
+      GstState state = GST_STATE_NULL;
+      gst_message_parse_state_changed(message, nullptr, &state, nullptr);
+      if (!is_pipeline || state != GST_STATE_PLAYING || state_ == StreamState::kPlaying) return;
+      set_state(StreamState::kPlaying);
+      playing_since_us_ = last_frame_us_ = g_get_monotonic_time();
+      return;
+    }
+    case GST_MESSAGE_WARNING: {
+      GError* error = nullptr;
+      gst_message_parse_warning(message, &error, nullptr);
+      static std::set<std::string> told;  // many streams have the same to say
+      constexpr std::size_t kMostWarnings = 1000;
+      if (told.size() < kMostWarnings && told.insert(error->message).second) {
+        std::cerr << "npu-stream: " << config_.id << ": " << error->message << std::endl;
+      }
+      g_error_free(error);
+      return;
+    }
+    case GST_MESSAGE_ELEMENT: {
+      const GstStructure* const said = gst_message_get_structure(message);
+      if (!said || !gst_structure_has_name(said, "npu-count")) return;
+      const char* const kind = gst_structure_get_string(said, "event");
+      tell_(*this, kind,
+            std::string(gst_structure_get_string(said, "place")) + ": object " +
+                std::to_string(number_of(said, "id")));
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+void Stream::tick() {
+  std::erase_if(pictures_, [](const auto& entry) { return entry.second->is_idle(); });
+  if (!run_ || state_ != StreamState::kPlaying) return;
+  const StreamCounters now = counters();
+  const gint64 now_us = g_get_monotonic_time();
+  const double seconds = std::max(1e-3, static_cast<double>(now_us - ticked_us_) / G_USEC_PER_SEC);
+  const auto rate = [&](std::uint64_t count, std::uint64_t* ticked) {
+    const std::uint64_t had = std::exchange(*ticked, count);
+    return static_cast<double>(count - std::min(count, had)) / seconds;
+  };
+  if (now.frames != ticked_frames_) {
+    last_frame_us_ = now_us;
+  }
+  fps_ = rate(now.frames, &ticked_frames_);
+  inferred_fps_ = rate(now.inferred, &ticked_inferred_);
+  missed_fps_ = rate(now.missed, &ticked_missed_);
+  load_ = inferred_fps_ * now.device_ms / 1e3;
+  ticked_us_ = now_us;
+  if (is_camera(config_) && now_us - last_frame_us_ > kSilentUs) {
+    fail("no frame came for 20 s", "check that the camera is on");
+    return;
+  }
+  if (failures_ > 0 && now_us - playing_since_us_ > kSteadyUs) {
+    tell_(*this, "recovered",
+          "plays again, after " + std::to_string(failures_) +
+              (failures_ == 1 ? " start" : " starts"));
+    failures_ = 0;
+    error_ = cure_ = "";
+  }
+}
+
+void Stream::limit(double inferences_per_second) {
+  if (!run_ || !run_->infer) return;
+  const auto own = static_cast<guint>(config_.json.value("interval", 1));
+  const double wanted = fps_ / own;
+  const bool is_limit = inferences_per_second > 0 && inferences_per_second < 0.999 * wanted;
+  limit_ = is_limit ? inferences_per_second : 0;
+  const guint interval =
+      is_limit ? std::max(own, static_cast<guint>(std::ceil(fps_ / inferences_per_second - 0.01)))
+               : own;
+  guint has = 0;
+  g_object_get(run_->infer, "inference-interval", &has, nullptr);
+  if (has != interval) {
+    g_object_set(run_->infer, "inference-interval", interval, nullptr);
+  }
+}
+
+StreamCounters Stream::counters() const {
+  StreamCounters counters = before_;
+  if (!run_ || !run_->infer) return counters;
+  GstStructure* stats = nullptr;
+  g_object_get(run_->infer, "stats", &stats, nullptr);
+  if (!stats) return counters;
+  const std::uint64_t frames = number_of(stats, "frames"), inferred = number_of(stats, "inferred");
+  const std::uint64_t missed = number_of(stats, "dropped") + number_of(stats, "late");
+  const std::uint64_t skipped = number_of(stats, "skipped"), lost = number_of(stats, "lost");
+  const std::uint64_t out =
+      inferred + missed + skipped + lost + number_of(stats, "gap") + number_of(stats, "no-objects");
+  counters.frames += frames;
+  counters.inferred += inferred;
+  counters.missed += missed;
+  counters.skipped += skipped;
+  counters.lost += lost;
+  constexpr std::uint64_t kMostInFlight = 64;  // frames that a flush took stay in the difference
+  counters.queue = std::min(kMostInFlight, frames - std::min(frames, out));
+  counters.latency_p50_ms = static_cast<double>(number_of(stats, "latency-p50")) / kNsPerMs;
+  counters.latency_p95_ms = static_cast<double>(number_of(stats, "latency-p95")) / kNsPerMs;
+  counters.device_ms = static_cast<double>(number_of(stats, "device-time")) / kNsPerMs;
+  add_copies(stats, &counters.copies);
+  gst_structure_free(stats);
+  return counters;
+}
+
+void Stream::carry_counts() {
+  std::map<std::string, std::map<std::string, std::uint64_t>> counted;
+  for (const char* kind : {"lines", "zones"}) {
+    for (const PlaceCounts& place : counts_of(kind)) {
+      for (const auto& [name, count] : place.counts) {
+        if (name != "inside") {
+          counted[place_key(kind, place.place)][name] = count;
+        }
+      }
+    }
+  }
+  counted_before_ = std::move(counted);
+}
+
+std::vector<PlaceCounts> Stream::counts_of(const char* kind) const {
+  std::vector<PlaceCounts> places = places_of(config_.json, kind);
+  const FoundFrame frame(run_ ? run_->end : nullptr);
+  for (PlaceCounts& place : places) {
+    place.counts = frame.counts(kind, place.place.name);
+    const auto before = counted_before_.find(place_key(kind, place.place));
+    if (before == counted_before_.end()) continue;
+    for (auto& [name, count] : place.counts) {
+      const auto had = before->second.find(name);
+      if (had != before->second.end()) {
+        count += had->second;
+      }
+    }
+  }
+  return places;
+}
+
+StreamSnapshot Stream::snapshot() const {
+  StreamSnapshot snapshot;
+  snapshot.id = config_.id;
+  snapshot.state = state_;
+  snapshot.error = state_ == StreamState::kPlaying ? "" : error_;
+  snapshot.cure = state_ == StreamState::kPlaying ? "" : cure_;
+  snapshot.source = config_.json["source"];
+  snapshot.model = config_.json.contains("cascade") ? config_.json["cascade"][0].get<std::string>()
+                                                    : config_.json["model"].get<std::string>();
+  const FoundFrame frame(run_ ? run_->end : nullptr);
+  snapshot.width = frame.width();
+  snapshot.height = frame.height();
+  snapshot.fps = fps_;
+  snapshot.inferred_fps = inferred_fps_;
+  const StreamCounters now = counters();
+  snapshot.latency_p50_ms = now.latency_p50_ms;
+  snapshot.latency_p95_ms = now.latency_p95_ms;
+  snapshot.queue = now.queue;
+  snapshot.frames_inferred = now.inferred;
+  snapshot.frames_skipped = now.skipped;
+  snapshot.frames_lost = now.lost + now.missed;
+  for (const auto& [reason, copy] : now.copies) snapshot.copies.push_back(copy);
+  snapshot.lines = counts_of("lines");
+  snapshot.zones = counts_of("zones");
+  snapshot.priority = config_.json.value("priority", 0U);
+  snapshot.min_fps = config_.json.value("min-fps", 1.0);
+  snapshot.is_limited = limit_ > 0;
+  snapshot.restarts = restarts_;
+  snapshot.is_paused = config_.json.value("paused", false);
+  snapshot.launch = shell_text(line_);
+  return snapshot;
+}
+
+Json Stream::objects() const {
+  return FoundFrame(run_ ? run_->end : nullptr).to_json();
+}
+
+PicturePtr Stream::picture(int width) {
+  if (!run_ || !run_->end) return nullptr;
+  std::unique_ptr<PictureMaker>& maker = pictures_[picture_width(width)];
+  if (!maker) {
+    maker = std::make_unique<PictureMaker>(run_->end, overlay_words(config_), picture_width(width));
+  }
+  return maker->ask();
+}
+
+}  // namespace npustream

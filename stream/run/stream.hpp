@@ -1,0 +1,105 @@
+// One stream: its pipeline, which starts, fails, waits and starts again alone.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "launch_line.hpp"
+#include "picture_maker.hpp"
+#include "snapshot.hpp"
+
+namespace npustream {
+
+/// npuinfer's counters since the stream was added.
+struct StreamCounters {
+  std::uint64_t frames = 0, inferred = 0, missed = 0, skipped = 0, lost = 0;
+  double latency_p50_ms = 0, latency_p95_ms = 0;
+  double device_ms = 0;  // of the device's time, an inference
+  std::uint64_t queue = 0;
+  std::map<std::string, CopyCount> copies;  // by reason
+};
+
+/// Used on the main context's thread only. The pipeline's state is changed on other threads: that
+/// may take as long as a device takes to open.
+class Stream : public std::enable_shared_from_this<Stream> {
+ public:
+  /// An event of this stream: kind and text, as Event has them.
+  using Tell = std::function<void(const Stream&, const std::string& kind, const std::string& text)>;
+
+  Stream(StreamConfig config, LaunchLine line, Tell tell);
+  ~Stream();
+
+  void start();
+  /// Ends the pipeline, at once; calls `done` when it is gone.
+  void stop(std::function<void()> done);
+  /// Ends the pipeline when what is in it came out.
+  void drain();
+  bool is_gone() const { return !run_ && !leaving_; }
+
+  /// Takes what needs no other pipeline: overlay, min-fps.
+  void set_config(StreamConfig config) { config_ = std::move(config); }
+  /// Only while stopped. Counts of lines and zones that stay where they are go on.
+  void replace(StreamConfig config, LaunchLine line);
+
+  const StreamConfig& config() const { return config_; }
+  const LaunchLine& line() const { return line_; }
+  StreamState state() const { return state_; }
+  bool was_started() const { return was_started_; }
+
+  /// Once a second.
+  void tick();
+  StreamSnapshot snapshot() const;
+  StreamCounters counters() const;
+  double fps() const { return fps_; }
+  double inferred_fps() const { return inferred_fps_; }
+  double missed_fps() const { return missed_fps_; }
+  /// Share of the device's time that this stream takes, 0 to 1.
+  double load() const { return load_; }
+  /// Inferences a second at most; 0: as many as the stream wants.
+  void limit(double inferences_per_second);
+
+  Json objects() const;
+  PicturePtr picture(int width);
+
+ private:
+  struct Run;  // one pipeline
+
+  void set_state(StreamState state);
+  void end_run(std::function<void()> done);
+  void fail(const std::string& error, const std::string& cure);
+  void start_after(guint milliseconds);
+  void on_message(GstMessage* message);
+  void on_error(GstMessage* message);
+  void on_end();
+  void on_prerolled();
+  void carry_counts();
+  std::vector<PlaceCounts> counts_of(const char* kind) const;
+
+  StreamConfig config_;
+  LaunchLine line_;
+  Tell tell_;
+  std::shared_ptr<Run> run_;
+  bool leaving_ = false;  // the last run is being stopped
+  std::vector<std::function<void()>> when_gone_;
+  guint timer_ = 0;
+
+  StreamState state_ = StreamState::kPaused;
+  bool was_started_ = false, is_draining_ = false;
+  std::string error_, cure_;
+  std::uint32_t restarts_ = 0, failures_ = 0;  // failures in a row
+  gint64 playing_since_us_ = 0, last_frame_us_ = 0;
+
+  StreamCounters before_;  // of the runs before this one
+  std::map<std::string, std::map<std::string, std::uint64_t>>
+      counted_before_;  // place's JSON -> counts
+  std::uint64_t ticked_frames_ = 0, ticked_inferred_ = 0, ticked_missed_ = 0;
+  gint64 ticked_us_ = 0;
+  double fps_ = 0, inferred_fps_ = 0, missed_fps_ = 0, load_ = 0, limit_ = 0;
+  std::map<int, std::unique_ptr<PictureMaker>> pictures_;  // by width
+};
+
+}  // namespace npustream
