@@ -1,0 +1,106 @@
+// Streams of a fleet on the software NPU, in a main loop.
+#include "run/fleet.hpp"
+
+#include <gst/gst.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+
+#include "config/edit.hpp"
+#include "support/temp_dir.hpp"
+
+namespace npustream {
+namespace {
+
+class FleetTest : public testing::Test {
+ protected:
+  void start(const std::string& streams) {
+    gst_init(nullptr, nullptr);
+    const std::string shapes = std::getenv("NPU_SHAPES_FOLDER");
+    const std::string yaml =
+        "models: {shapes: {model: " + shapes + "/shapes.xml, device: software, threshold: 0.2}}\n" +
+        "defaults: {model: shapes, count: {anchor: center}}\nstreams:\n" + streams;
+    std::string text = yaml;
+    for (std::size_t at = 0; (at = text.find("CLIP", at)) != std::string::npos;)
+      text.replace(at, 4, shapes + "/shapes.mp4");
+    replace_file(file_, text);
+    fleet_ = std::make_unique<Fleet>(read_config(file_));
+    fleet_->start();
+  }
+
+  /// Runs the main loop until then.
+  static void wait_for(const std::function<bool()>& condition) {
+    constexpr gint64 kPatienceUs = 120 * G_USEC_PER_SEC;
+    const gint64 until = g_get_monotonic_time() + kPatienceUs;
+    while (!condition()) {
+      ASSERT_LT(g_get_monotonic_time(), until);
+      g_main_context_iteration(nullptr, FALSE);
+      g_usleep(1000);
+    }
+  }
+
+  std::uint64_t forward(const std::string& id) const {
+    return fleet_->stream(id).lines.at(0).counts.at(0).second;
+  }
+
+  npu::test::TempDir folder_;
+  std::string file_ = (folder_.path() / "cameras.yaml").string();
+  std::unique_ptr<Fleet> fleet_;
+};
+
+constexpr const char* kCounted =
+    "  - id: door\n"
+    "    source: {file: CLIP, loop: true}\n"
+    "    lines: [{name: middle, points: [[0.5, 0], [0.5, 1]]}]\n";
+
+TEST_F(FleetTest, CountsGoOnInAnotherPipeline) {
+  start(kCounted);
+  wait_for([&] { return forward("door") > 2; });
+  const std::uint64_t counted = forward("door");
+  fleet_->change("door", {{"priority", 3}});  // another launch line
+  wait_for([&] { return fleet_->stream("door").state == StreamState::kPlaying; });
+  EXPECT_GE(forward("door"), counted);
+  wait_for([&] { return forward("door") > counted + 2; });
+  EXPECT_EQ(read_config(file_).streams[0].json["priority"], 3);
+}
+
+TEST_F(FleetTest, PicturesAreMadeForThoseWhoAsk) {
+  start(kCounted);
+  PicturePtr picture;
+  wait_for([&] { return (picture = fleet_->picture("door", 300)) != nullptr; });
+  ASSERT_GT(picture->jpeg.size(), 1000U);
+  EXPECT_EQ(picture->jpeg.substr(0, 2), "\xff\xd8");
+  wait_for([&] { return fleet_->picture("door", 320)->number > picture->number + 1; });
+}
+
+TEST_F(FleetTest, EventsComeWithPictures) {
+  start(kCounted);
+  wait_for([&] {
+    const auto events = fleet_->events(0);
+    return std::any_of(events.begin(), events.end(),
+                       [](const Event& event) { return event.kind == "forward" && event.picture; });
+  });
+}
+
+TEST_F(FleetTest, StreamsComeAndGo) {
+  start(kCounted);
+  fleet_->add({{"id", "two"},
+               {"source",
+                {{"file", std::string(std::getenv("NPU_SHAPES_FOLDER")) + "/shapes.mp4"},
+                 {"loop", true}}}});
+  wait_for([&] { return fleet_->stream("two").frames_inferred > 10; });
+  fleet_->change("two", {{"paused", true}});
+  wait_for([&] { return fleet_->stream("two").state == StreamState::kPaused; });
+  fleet_->remove("two");
+  EXPECT_THROW(fleet_->stream("two"), NotFound);
+  EXPECT_THROW(fleet_->change("door", {{"intervall", 3}}), ConfigError);
+  EXPECT_EQ(fleet_->streams().size(), 1U);
+  bool is_drained = false;
+  fleet_->drain([&] { is_drained = true; });
+  wait_for([&] { return is_drained; });
+}
+
+}  // namespace
+}  // namespace npustream
