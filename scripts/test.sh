@@ -15,6 +15,7 @@
 #   tidy        clang-tidy finds nothing in the files that changed, as far as ten minutes go
 # With --minutes no stage begins after so many minutes: the rest is skipped. These run only by name:
 #   wheel       builds the Python package's wheel, installs it into a new environment and uses it
+#   ray         npucore.ray on a cluster of this machine's; pip fetches Ray
 #   samples     the tests that try a sample of their rows, with every row
 #   sid         sanitizers in Debian sid, and without them what sanitizers cannot see (needs root)
 #   tsan        threaded code under ThreadSanitizer
@@ -86,6 +87,7 @@ stage_setup() { scripts/setup.sh "$setup_for"; }
 
 stage_tests() { build_here && run_tests build --setup "$setup"; }
 
+stage_ray() { build_here && run_tests build --suite ray; }
 stage_wheel() { case_of_its_own .venv/bin/python3 tests/python/wheel_test.py; }
 
 stage_samples() { build_here && NPU_TEST_SAMPLES=all run_tests build --suite npucore:samples; }
