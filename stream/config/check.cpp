@@ -300,9 +300,9 @@ void Checker::check_source(const Json& source, const std::string& path) {
 }
 
 void Checker::check_models_of(const Json& keys, const Json& document, const std::string& path) {
-  const Json models = document.contains("models") && document["models"].is_object()
-                          ? document["models"]
-                          : Json::object();
+  static const Json none = Json::object();
+  const Json& models =
+      document.contains("models") && document["models"].is_object() ? document["models"] : none;
   const auto look = [&](const Json& name, const std::string& at) {
     if (!name.is_string() || models.contains(name.get<std::string>())) return;
     std::vector<std::string> known;

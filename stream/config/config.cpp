@@ -53,16 +53,20 @@ Config make_config(Json document, const std::string& path, const Marks& marks) {
 
 }  // namespace
 
-Config read_config(const std::string& path) {
+Config read_config(const std::string& path, std::string* text) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) {
     throw ConfigError(path, {{"", error ? error.message() : "is not a regular file"}});
   }
   std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
+  std::ostringstream read;
+  read << file.rdbuf();
   if (!file) throw ConfigError(path, {{"", "cannot be read: " + std::string(g_strerror(errno))}});
-  return parse_config(text.str(), path);
+  Config config = parse_config(read.str(), path);
+  if (text) {
+    *text = read.str();
+  }
+  return config;
 }
 
 Config parse_config(const std::string& yaml, const std::string& path) {

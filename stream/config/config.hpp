@@ -39,8 +39,8 @@ struct Config {
   std::vector<StreamConfig> streams;
 };
 
-/// Reads and checks a file. Throws ConfigError with all problems found.
-Config read_config(const std::string& path);
+/// Reads and checks a file. Throws ConfigError with all problems found. `text`: gets what was read.
+Config read_config(const std::string& path, std::string* text = nullptr);
 /// The same from a text; `path` is its name in errors, and relative paths in it count from that
 /// file's folder.
 Config parse_config(const std::string& yaml, const std::string& path);

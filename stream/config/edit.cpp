@@ -1,14 +1,12 @@
 #include "edit.hpp"
 
-#include <fcntl.h>
+#include <glib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <sstream>
 #include <vector>
 
@@ -194,8 +192,9 @@ bool says(const std::string& yaml, const std::string& file, const Json& wanted) 
 template <typename Edit>
 std::string edited(const std::string& yaml, const std::string& file, const Json& wanted,
                    Edit&& edit) {
-  Editor small(yaml, file), large(yaml, file);
+  Editor small(yaml, file);
   if (edit(small) && says(small.text(), file, wanted)) return small.text();
+  Editor large(yaml, file);
   large.rewrite_streams(wanted["streams"]);
   if (says(large.text(), file, wanted)) return large.text();
   throw std::runtime_error(
@@ -240,42 +239,26 @@ std::string yaml_with_removed(const std::string& yaml, const std::string& file, 
   return edited(yaml, file, wanted, [&](Editor& editor) { return editor.remove(index); });
 }
 
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) throw std::runtime_error(path + " cannot be read: " + std::strerror(errno));
-  return text.str();
-}
-
 void replace_file(const std::string& path, const std::string& text) {
   // A link stays one: what it points at is replaced.
   char* const resolved = ::realpath(path.c_str(), nullptr);
   const std::string target = resolved ? resolved : path;
   std::free(resolved);
-  std::string name = target + ".XXXXXX";
-  const int fd = ::mkostemp(name.data(), O_CLOEXEC);
+  constexpr mode_t kOwner = 0600;  // until it has the mode of the file before
   struct stat status = {};
-  bool is_done = fd >= 0;
-  if (is_done && ::stat(target.c_str(), &status) == 0) {
-    is_done = ::fchmod(fd, status.st_mode & 07777) == 0;
+  const bool is_there = ::stat(target.c_str(), &status) == 0;
+  constexpr auto kWhole = static_cast<GFileSetContentsFlags>(G_FILE_SET_CONTENTS_CONSISTENT |
+                                                             G_FILE_SET_CONTENTS_DURABLE);
+  GError* error = nullptr;
+  if (!g_file_set_contents_full(target.c_str(), text.data(), static_cast<gssize>(text.size()),
+                                kWhole, kOwner, &error)) {
+    const std::string why = error->message;
+    g_error_free(error);
+    throw std::runtime_error(target + " cannot be written: " + why);
   }
-  std::size_t written = 0;
-  while (is_done && written < text.size()) {
-    const ssize_t size = ::write(fd, text.data() + written, text.size() - written);
-    is_done = size > 0 || (size < 0 && errno == EINTR);
-    written += size > 0 ? static_cast<std::size_t>(size) : 0;
+  if (is_there && ::chmod(target.c_str(), status.st_mode & 07777) != 0) {
+    throw std::runtime_error(target + " cannot have its mode back: " + std::strerror(errno));
   }
-  is_done = is_done && ::fsync(fd) == 0 && ::rename(name.c_str(), target.c_str()) == 0;
-  const int error = errno;
-  if (fd >= 0) {
-    ::close(fd);
-  }
-  if (is_done) return;
-  if (fd >= 0) {
-    ::unlink(name.c_str());
-  }
-  throw std::runtime_error(target + " cannot be written: " + std::strerror(error));
 }
 
 }  // namespace npustream

@@ -21,6 +21,5 @@ Json with_changed(Json document, std::size_t index, const Json& changes);
 
 /// Whole, or not at all. Throws std::runtime_error.
 void replace_file(const std::string& path, const std::string& text);
-std::string read_file(const std::string& path);
 
 }  // namespace npustream
