@@ -36,6 +36,20 @@ bool is_happening(const std::string& kind) {
   return kind == "entered" || kind == "left" || kind == "forward" || kind == "backward";
 }
 
+/// Throws before anything has changed.
+std::map<std::string, LaunchLine> lines_of(const Config& config) {
+  std::map<std::string, LaunchLine> lines;
+  for (const StreamConfig& stream : config.streams) lines[stream.id] = launch_line(stream, config);
+  return lines;
+}
+
+/// Whether the stream plays on with these keys as it is.
+bool plays_on(const Stream& stream, const StreamConfig& config, const LaunchLine& line) {
+  const auto is_paused = [](const StreamConfig& of) { return of.json.value("paused", false); };
+  return stream.line() == line && is_paused(stream.config()) == is_paused(config) &&
+         is_looped(stream.config()) == is_looped(config) && stream.state() != StreamState::kFailed;
+}
+
 }  // namespace
 
 struct Fleet::Impl {
@@ -50,11 +64,12 @@ struct Fleet::Impl {
   }
 
   using StreamPtr = std::shared_ptr<Stream>;
+  using Lines = std::map<std::string, LaunchLine>;  // by stream
 
-  StreamPtr make(const StreamConfig& stream);
+  StreamPtr make(const StreamConfig& stream, const LaunchLine& line);
   const StreamPtr& find(const std::string& id) const;
   std::size_t index_of(const std::string& id) const;
-  void apply(Config next);
+  void apply(Config next, const Lines& lines);
   /// Checks the document, writes the text, and plays it.
   void edit(Config next, const std::string& yaml);
   std::string current_text() const;
@@ -85,10 +100,9 @@ struct Fleet::Impl {
   std::function<void()> drained;
 };
 
-std::shared_ptr<Stream> Fleet::Impl::make(const StreamConfig& stream) {
+std::shared_ptr<Stream> Fleet::Impl::make(const StreamConfig& stream, const LaunchLine& line) {
   return std::make_shared<Stream>(
-      stream, launch_line(stream, config),
-      [this](const Stream& from, const std::string& kind, const std::string& text) {
+      stream, line, [this](const Stream& from, const std::string& kind, const std::string& text) {
         tell(from.config().id, kind, text);
       });
 }
@@ -123,78 +137,61 @@ void Fleet::Impl::tell(const std::string& stream, const std::string& kind,
 
 /// Streams that stay as they are play on. What is changed or removed ends first, all of it: streams
 /// with the old and with the new settings of one model cannot share it.
-void Fleet::Impl::apply(Config next) {
-  std::map<std::string, LaunchLine> lines;
-  for (const StreamConfig& stream : next.streams)
-    lines[stream.id] = launch_line(stream, next);  // throws before anything has changed
+void Fleet::Impl::apply(Config next, const Lines& lines) {
   config = std::move(next);
   auto starting = std::make_shared<std::vector<StreamPtr>>();
-  auto stopping = std::make_shared<std::vector<StreamPtr>>();
+  std::vector<std::pair<StreamPtr, std::function<void()>>>
+      stopping;  // what is done when it is gone
   for (auto at = streams.begin(); at != streams.end();) {
     if (lines.contains(at->first)) {
       ++at;
       continue;
     }
     leaving.push_back(at->second);
-    stopping->push_back(at->second);
+    stopping.emplace_back(at->second, [] {});
     at = streams.erase(at);
   }
-  std::vector<std::pair<StreamPtr, StreamConfig>> changed;
   for (const StreamConfig& stream : config.streams) {
     StreamPtr& has = streams[stream.id];
+    const LaunchLine& line = lines.at(stream.id);
     if (!has) {
-      has = make(stream);
+      has = make(stream, line);
       starting->push_back(has);
-    } else if (has->line() == lines[stream.id] &&
-               has->config().json.value("paused", false) == stream.json.value("paused", false) &&
-               is_looped(has->config()) == is_looped(stream) &&
-               has->state() != StreamState::kFailed) {
+    } else if (plays_on(*has, stream, line)) {
       has->set_config(stream);
     } else {
-      changed.emplace_back(has, stream);
-      stopping->push_back(has);
+      stopping.emplace_back(has, [has, stream, line] { has->replace(stream, line); });
       starting->push_back(has);
     }
   }
-  auto left = std::make_shared<std::size_t>(stopping->size() + 1);
-  auto when_all_are_gone = [left, starting, this] {
+  auto left = std::make_shared<std::size_t>(stopping.size() + 1);
+  const auto when_one_is_gone = [left, starting, this] {
     if (--*left > 0 || is_draining) return;
     for (const StreamPtr& stream : *starting) stream->start();
   };
-  std::vector<StreamPtr> all = *stopping;
-  for (const StreamPtr& stream : all) {
-    const auto is_this = [&stream](const auto& pair) { return pair.first == stream; };
-    const auto change = std::find_if(changed.begin(), changed.end(), is_this);
-    std::function<void()> replace;
-    if (change != changed.end()) {
-      replace = [stream, to = change->second, line = lines[stream->config().id]] {
-        stream->replace(to, line);
-      };
-    }
-    stream->stop([replace, when_all_are_gone] {
-      if (replace) {
-        replace();
-      }
-      when_all_are_gone();
+  for (const auto& [stream, when_gone] : stopping) {
+    stream->stop([when_gone, when_one_is_gone] {
+      when_gone();
+      when_one_is_gone();
     });
   }
-  when_all_are_gone();
+  when_one_is_gone();
 }
 
 std::string Fleet::Impl::current_text() const {
-  std::string text = read_file(config.file);
+  std::string text;
   // The page shows what was read: an edit must not bring in half of another one.
-  if (parse_config(text, config.file).document != config.document) {
+  if (read_config(config.file, &text).document != config.document) {
     throw std::runtime_error(config.file + " has changed since it was read: reload it first");
   }
   return text;
 }
 
 void Fleet::Impl::edit(Config next, const std::string& yaml) {
-  for (const StreamConfig& stream : next.streams) launch_line(stream, next);  // throws
+  const Lines lines = lines_of(next);
   replace_file(config.file, yaml);
   next.document = parse_config(yaml, config.file).document;
-  apply(std::move(next));
+  apply(std::move(next), lines);
 }
 
 std::string Fleet::Impl::device_of(const Stream& stream) const {
@@ -238,9 +235,8 @@ void Fleet::Impl::share(const std::string& device, const std::vector<StreamPtr>&
   const std::vector<double> shares = shares_of(demands, overload.capacity());
   for (std::size_t i = 0; i < playing.size(); ++i) playing[i]->limit(shares[i]);
   if (was_overloaded) return;
-  const auto limited = std::count_if(playing.begin(), playing.end(), [](const StreamPtr& stream) {
-    return stream->snapshot().is_limited;
-  });
+  const auto limited = std::count_if(playing.begin(), playing.end(),
+                                     [](const StreamPtr& stream) { return stream->is_limited(); });
   char text[200];
   g_snprintf(text, sizeof text,
              "the device serves %.0f of the %.0f inferences a second that %zu streams want: %zu "
@@ -289,8 +285,9 @@ void Fleet::Impl::leave_when_gone(gint64 deadline_us) {
 }
 
 Fleet::Fleet(Config config) : impl_(std::make_unique<Impl>(std::move(config))) {
+  const Impl::Lines lines = lines_of(impl_->config);
   for (const StreamConfig& stream : impl_->config.streams)
-    impl_->streams[stream.id] = impl_->make(stream);
+    impl_->streams[stream.id] = impl_->make(stream, lines.at(stream.id));
 }
 
 Fleet::~Fleet() = default;
@@ -314,7 +311,8 @@ void Fleet::start() {
 
 void Fleet::reload() {
   Config next = read_config(impl_->config.file);
-  impl_->apply(std::move(next));
+  const Impl::Lines lines = lines_of(next);
+  impl_->apply(std::move(next), lines);
   impl_->tell("", "reloaded", impl_->config.file + " was read again");
 }
 

@@ -462,8 +462,9 @@ StreamCounters Stream::counters() const {
 
 void Stream::carry_counts() {
   std::map<std::string, std::map<std::string, std::uint64_t>> counted;
+  const FoundFrame frame(run_->end);
   for (const char* kind : {"lines", "zones"}) {
-    for (const PlaceCounts& place : counts_of(kind)) {
+    for (const PlaceCounts& place : counts_of(kind, frame)) {
       for (const auto& [name, count] : place.counts) {
         if (name != "inside") {
           counted[place_key(kind, place.place)][name] = count;
@@ -474,9 +475,8 @@ void Stream::carry_counts() {
   counted_before_ = std::move(counted);
 }
 
-std::vector<PlaceCounts> Stream::counts_of(const char* kind) const {
+std::vector<PlaceCounts> Stream::counts_of(const char* kind, const FoundFrame& frame) const {
   std::vector<PlaceCounts> places = places_of(config_.json, kind);
-  const FoundFrame frame(run_ ? run_->end : nullptr);
   for (PlaceCounts& place : places) {
     place.counts = frame.counts(kind, place.place.name);
     const auto before = counted_before_.find(place_key(kind, place.place));
@@ -513,11 +513,11 @@ StreamSnapshot Stream::snapshot() const {
   snapshot.frames_skipped = now.skipped;
   snapshot.frames_lost = now.lost + now.missed;
   for (const auto& [reason, copy] : now.copies) snapshot.copies.push_back(copy);
-  snapshot.lines = counts_of("lines");
-  snapshot.zones = counts_of("zones");
+  snapshot.lines = counts_of("lines", frame);
+  snapshot.zones = counts_of("zones", frame);
   snapshot.priority = config_.json.value("priority", 0U);
   snapshot.min_fps = config_.json.value("min-fps", 1.0);
-  snapshot.is_limited = limit_ > 0;
+  snapshot.is_limited = is_limited();
   snapshot.restarts = restarts_;
   snapshot.is_paused = config_.json.value("paused", false);
   snapshot.launch = shell_text(line_);

@@ -14,6 +14,8 @@
 
 namespace npustream {
 
+class FoundFrame;
+
 /// npuinfer's counters since the stream was added.
 struct StreamCounters {
   std::uint64_t frames = 0, inferred = 0, missed = 0, skipped = 0, lost = 0;
@@ -61,6 +63,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   double load() const { return load_; }
   /// Inferences a second at most; 0: as many as the stream wants.
   void limit(double inferences_per_second);
+  bool is_limited() const { return limit_ > 0; }
 
   Json objects() const;
   PicturePtr picture(int width);
@@ -77,7 +80,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void on_end();
   void on_prerolled();
   void carry_counts();
-  std::vector<PlaceCounts> counts_of(const char* kind) const;
+  std::vector<PlaceCounts> counts_of(const char* kind, const FoundFrame& frame) const;
 
   StreamConfig config_;
   LaunchLine line_;

@@ -106,31 +106,27 @@ void add_states(std::string& text, const std::vector<StreamSnapshot>& streams) {
 }
 
 void add_counts(std::string& text, const std::vector<StreamSnapshot>& streams) {
-  const auto each = [&](const auto& visit) {
+  const auto each = [&](bool is_inside, const auto& add) {
     for (const auto& stream : streams) {
       for (const auto* places : {&stream.lines, &stream.zones}) {
         for (const PlaceCounts& place : *places) {
-          for (const auto& [kind, count] : place.counts)
-            visit(stream.id, place.place.name, kind, count);
+          for (const auto& [kind, count] : place.counts) {
+            if ((kind == "inside") == is_inside) {
+              add(stream.id, place.place.name, kind, std::to_string(count));
+            }
+          }
         }
       }
     }
   };
   Family passed(text, "npu_objects", "counter", "",
                 "Objects that crossed a line, or entered or left a zone.");
-  each([&](const std::string& id, const std::string& place, const std::string& kind,
-           std::uint64_t count) {
-    if (kind != "inside") {
-      passed.add("_total", {{"stream", id}, {"place", place}, {"event", kind}},
-                 std::to_string(count));
-    }
+  each(false, [&](const auto& id, const auto& place, const auto& kind, const auto& count) {
+    passed.add("_total", {{"stream", id}, {"place", place}, {"event", kind}}, count);
   });
   Family inside(text, "npu_objects_inside", "gauge", "", "Objects in a zone.");
-  each([&](const std::string& id, const std::string& place, const std::string& kind,
-           std::uint64_t count) {
-    if (kind == "inside") {
-      inside.add("", {{"stream", id}, {"place", place}}, std::to_string(count));
-    }
+  each(true, [&](const auto& id, const auto& place, const auto&, const auto& count) {
+    inside.add("", {{"stream", id}, {"place", place}}, count);
   });
 }
 
