@@ -1,6 +1,6 @@
 #include "launch_line.hpp"
 
-#include <glib.h>
+#include <gst/gst.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -53,6 +53,10 @@ class Builder {
   }
   std::string value_text(const Json& value, Kind kind) const;
 
+  [[noreturn]] void refuse(const std::string& key, const std::string& why) const {
+    throw ConfigError(config_.file, {{"stream " + stream_.id + ": " + key, why}});
+  }
+  void require_caps(const std::string& text) const;
   void add_source();
   void add_model(const std::string& name, std::size_t number);
   void add_tracking();
@@ -85,6 +89,15 @@ void Builder::set_properties(const Json& map, Scope scope, const std::string& fa
   }
 }
 
+void Builder::require_caps(const std::string& text) const {
+  GstCaps* const caps = gst_caps_from_string(text.c_str());
+  if (!caps) {
+    refuse("source.caps",
+           "must be caps, such as video/x-raw,format=NV12, and are \"" + text + "\"");
+  }
+  gst_caps_unref(caps);
+}
+
 void Builder::add_source() {
   const Json& source = keys_["source"];
   if (source.contains("file")) {
@@ -108,7 +121,9 @@ void Builder::add_source() {
       set("io-mode", "dmabuf");
     }
     if (!caps.empty()) {
-      element(caps);
+      require_caps(caps);
+      element("capsfilter");
+      set("caps", caps);
     }
     if (is_encoded) {
       element("decodebin");
@@ -118,8 +133,7 @@ void Builder::add_source() {
     gchar** words = nullptr;
     const auto text = source["launch"].get<std::string>();
     if (!g_shell_parse_argv(text.c_str(), &count, &words, nullptr)) {
-      throw std::runtime_error("stream " + stream_.id +
-                               ": source.launch has a quote that is not closed");
+      refuse("source.launch", "has a quote that is not closed");
     }
     line_.assign(words, words + count);
     g_strfreev(words);
@@ -273,6 +287,18 @@ std::string shell_text(const LaunchLine& line) {
     gchar* const quoted = g_shell_quote(word.c_str());
     text += quoted;
     g_free(quoted);
+  }
+  return text;
+}
+
+std::string without_passwords(std::string text) {
+  for (std::size_t at = text.find("://"); at != std::string::npos; at = text.find("://", at)) {
+    at += 3;
+    const std::size_t end = std::min(text.find_first_of("/ \"'\\?", at), text.size());
+    const std::size_t sign = text.rfind('@', end);
+    if (sign != std::string::npos && sign >= at && sign < end) {
+      text.replace(at, sign - at, "***");
+    }
   }
   return text;
 }

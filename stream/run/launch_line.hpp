@@ -13,10 +13,13 @@ namespace npustream {
 using LaunchLine = std::vector<std::string>;
 
 /// Elements are named infer, count, publish and end (the sink); of a cascade's further models
-/// infer2 and so on. Throws std::runtime_error for a `launch` with an open quote.
+/// infer2 and so on. Throws ConfigError for a `launch` with an open quote, and for `caps` that are
+/// none.
 LaunchLine launch_line(const StreamConfig& stream, const Config& config);
 /// As a shell reads it.
 std::string shell_text(const LaunchLine& line);
+/// Replaces user:password@ in addresses by ***@.
+std::string without_passwords(std::string text);
 /// Whether a file plays over and over, and whether the source never ends by itself.
 bool is_looped(const StreamConfig& stream);
 bool is_camera(const StreamConfig& stream);

@@ -60,16 +60,4 @@ void check_allowed(const Json& edit, const std::string& config_file) {
   }
 }
 
-std::string without_passwords(std::string text) {
-  for (std::size_t at = text.find("://"); at != std::string::npos; at = text.find("://", at)) {
-    at += 3;
-    const std::size_t end = std::min(text.find_first_of("/ \"'\\?", at), text.size());
-    const std::size_t sign = text.rfind('@', end);
-    if (sign != std::string::npos && sign >= at && sign < end) {
-      text.replace(at, sign - at, "***");
-    }
-  }
-  return text;
-}
-
 }  // namespace npustream::web

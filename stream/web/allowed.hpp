@@ -9,7 +9,4 @@ namespace npustream::web {
 /// elsewhere are for who can edit the file.
 void check_allowed(const Json& edit, const std::string& config_file);
 
-/// Replaces user:password@ in addresses by ***@.
-std::string without_passwords(std::string text);
-
 }  // namespace npustream::web

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <sstream>
 
+#include "run/launch_line.hpp"
+
 #include "allowed.hpp"
 #include "metrics.hpp"
 

@@ -24,10 +24,34 @@ std::string value_of(const std::string& word) {
 }
 
 TEST(LaunchLine, CarriesAnyText) {
-  for (const char* const text : {"plain.mp4", "with blank.mp4", "a\"quote\".mp4", "it's.mp4",
-                                 "back\\slash.mp4", "a ! b.mp4", "{\"x\":[1,2]}", "né.mp4"}) {
+  for (const char* const text :
+       {"plain.mp4", "with blank.mp4", "a\"quote\".mp4", "it's.mp4", "back\\slash.mp4", "a ! b.mp4",
+        "a\t!\tb\n.mp4", "{\"x\":[1,2]}", "né.mp4"}) {
     EXPECT_EQ(value_of(assignment("location", text)), text);
   }
+}
+
+Config with_camera(const std::string& caps) {
+  return check_document(
+      {{"models", {{"m", {{"model", "m.xml"}}}}},
+       {"streams",
+        {{{"id", "a"}, {"model", "m"}, {"source", {{"v4l2", "/dev/video0"}, {"caps", caps}}}}}}},
+      "/f/c.yaml");
+}
+
+TEST(LaunchLine, TakesCapsForNothingElse) {
+  gst_init(nullptr, nullptr);
+  const Config good = with_camera("video/x-raw,format=NV12");
+  EXPECT_NE(shell_text(launch_line(good.streams[0], good))
+                .find("! capsfilter caps=video/x-raw,format=NV12 ! npuinfer"),
+            std::string::npos);
+  const Config bad = with_camera("video/x-raw\t!\tfilesink\tlocation=/victim");
+  EXPECT_THROW(launch_line(bad.streams[0], bad), ConfigError);
+}
+
+TEST(LaunchLine, HidesPasswordsWhereItIsKept) {
+  EXPECT_EQ(without_passwords("rtspsrc location=rtsp://me:secret@camera/1 ! x"),
+            "rtspsrc location=rtsp://***@camera/1 ! x");
 }
 
 TEST(LaunchLine, IsReadByAShellAsItWas) {
