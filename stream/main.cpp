@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 
@@ -25,12 +26,27 @@ struct Arguments {
   bool check = false, dry_run = false, schema = false;
 };
 
-void print_lines(const Config& config) {
+/// `is_kept`: in a journal, say, where no password belongs.
+void print_lines(const Config& config, bool is_kept) {
   for (const StreamConfig& stream : config.streams) {
-    std::cout << "# " << stream.id << "\ngst-launch-1.0 " << shell_text(launch_line(stream, config))
-              << "\n";
+    const std::string line = shell_text(launch_line(stream, config));
+    std::cout << "# " << stream.id << "\ngst-launch-1.0 "
+              << (is_kept ? without_passwords(line) : line) << "\n";
   }
   std::cout << std::flush;
+}
+
+/// A file that is not there yet may come while streams play, and is a mistake for who checks.
+void require_models(const Config& config) {
+  std::vector<Problem> problems;
+  const auto folder = std::filesystem::path(config.file).parent_path();
+  for (const auto& [name, model] : config.models.items()) {
+    const auto file = folder / model["model"].get<std::string>();
+    if (!std::filesystem::exists(file)) {
+      problems.push_back({"models." + name + ".model", "is not there: " + file.string()});
+    }
+  }
+  if (!problems.empty()) throw ConfigError(config.file, std::move(problems));
 }
 
 /// The process from its first stream to its end.
@@ -114,11 +130,12 @@ int run(const Arguments& arguments) {
   Config config = read_config(arguments.file);
   if (arguments.check) {
     for (const StreamConfig& stream : config.streams) launch_line(stream, config);
+    require_models(config);
     std::cout << arguments.file << ": " << config.streams.size() << " streams, "
               << config.models.size() << " models, no mistakes" << std::endl;
     return exit_code::kDone;
   }
-  print_lines(config);
+  print_lines(config, !arguments.dry_run);
   if (arguments.dry_run) return exit_code::kDone;
   Service service(std::move(config));
   service.run();

@@ -12,13 +12,15 @@
 namespace npustream {
 namespace {
 
-ServerConfig server_of(const Json& document) {
+ServerConfig server_of(const Json& document, const std::string& path) {
   ServerConfig server;
   const auto found = document.find("server");
   if (found == document.end() || !found->is_object()) return server;
   server.address = found->value("address", server.address);
   server.port = found->value("port", server.port);
-  server.token_file = found->value("token-file", "");
+  if (const auto token = found->value("token-file", ""); !token.empty()) {
+    server.token_file = std::filesystem::path(path).parent_path() / token;
+  }
   server.is_enabled = found->value("enabled", true);
   return server;
 }
@@ -39,7 +41,7 @@ Config make_config(Json document, const std::string& path, const Marks& marks) {
   if (!problems.empty()) throw ConfigError(path, std::move(problems));
   Config config;
   config.file = path;
-  config.server = server_of(document);
+  config.server = server_of(document, path);
   config.models = document.value("models", Json::object());
   const Json defaults = document.contains("defaults") && document["defaults"].is_object()
                             ? document["defaults"]

@@ -21,6 +21,7 @@ struct ServerConfig {
   std::uint16_t port = 8080;
   std::string token_file;
   bool is_enabled = true;  // false: no page, no REST
+  bool operator==(const ServerConfig&) const = default;
 };
 
 /// A stream with the defaults filled in. `json` has the keys of the file, of this stream and of

@@ -40,6 +40,26 @@ bool has_content(const std::string& line) {
   return at != std::string::npos && line[at] != '#';
 }
 
+/// Where a line's comment begins, with the blanks before it; npos: it has none.
+std::size_t comment_of(const std::string& line) {
+  char quote = 0;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const bool is_escaped = quote == '"' && line[i] == '\\';
+    if (is_escaped) {
+      ++i;
+    } else if (quote) {
+      quote = line[i] == quote ? '\0' : quote;
+    } else if (line[i] == '#' && (i == 0 || line[i - 1] == ' ' || line[i - 1] == '\t')) {
+      const std::size_t last = line.find_last_not_of(" \t", i == 0 ? 0 : i - 1);
+      return last == std::string::npos || last >= i ? 0 : last + 1;
+    } else if ((line[i] == '"' || line[i] == '\'') &&
+               (i == 0 || std::strchr(" [{,:", line[i - 1]))) {
+      quote = line[i];
+    }
+  }
+  return std::string::npos;
+}
+
 /// Lines from `begin` to before `end`.
 struct Extent {
   std::size_t begin = 0, end = 0;
@@ -90,7 +110,8 @@ class Editor {
   bool add(const Json& stream);
   bool change(std::size_t index, const Json& changes);
   bool remove(std::size_t index);
-  void rewrite_streams(const Json& streams);
+  /// False: comments would be lost.
+  bool rewrite_streams(const Json& streams);
   std::string text() const { return text_of(lines_); }
   const Json& document() const { return document_; }
 
@@ -103,6 +124,7 @@ class Editor {
     return static_cast<std::size_t>(marks_.at(path).column - 1);
   }
   Extent item_extent(std::size_t index) const;
+  bool replace_item(std::size_t index, const Extent& whole, const Json& changes);
 
   Lines lines_;
   Json document_;
@@ -136,6 +158,23 @@ bool Editor::remove(std::size_t index) {
   return true;
 }
 
+/// A comment behind an item of one line goes above it.
+bool Editor::replace_item(std::size_t index, const Extent& whole, const Json& changes) {
+  const std::string& line = lines_[whole.begin];
+  const std::size_t indent = indent_of(line), comment = comment_of(line);
+  for (std::size_t i = whole.begin + 1; i < whole.end; ++i) {
+    if (comment_of(lines_[i]) != std::string::npos) return false;
+  }
+  std::string text;
+  if (comment != std::string::npos) {
+    if (whole.end > whole.begin + 1) return false;
+    text = std::string(indent, ' ') + line.substr(line.find('#', comment)) + "\n";
+  }
+  text += item(with_changed(document_, index, changes)["streams"][index], indent);
+  replace(&lines_, whole, text);
+  return true;
+}
+
 bool Editor::change(std::size_t index, const Json& changes) {
   if (!is_block()) return false;
   const Extent whole = item_extent(index);
@@ -144,17 +183,17 @@ bool Editor::change(std::size_t index, const Json& changes) {
   const std::string first = stream.begin().key();
   const std::size_t column = column_of(child(path, first));
   const bool is_flow = lines_[whole.begin].find('{') < column;
-  if (is_flow || changes.contains(first)) {
-    replace(&lines_, whole,
-            item(with_changed(document_, index, changes)["streams"][index],
-                 indent_of(lines_[whole.begin])));
-    return true;
-  }
+  if (is_flow || changes.contains(first)) return replace_item(index, whole, changes);
   std::vector<std::pair<Extent, std::string>> edits;
   for (const auto& [key, value] : changes.items()) {
     const std::string text = value.is_null() ? "" : entry(key, value, column);
     if (stream.contains(key)) {
-      edits.push_back({extent_of(lines_, line_of(child(path, key)), column, true), text});
+      const Extent extent = extent_of(lines_, line_of(child(path, key)), column, true);
+      const std::string& old = lines_[extent.begin];
+      const std::size_t comment = comment_of(old);
+      const bool keeps = extent.end == extent.begin + 1 && comment != std::string::npos &&
+                         !text.empty() && text.find('\n') == std::string::npos;
+      edits.push_back({extent, keeps ? text + old.substr(comment) : text});
     } else if (!text.empty()) {
       edits.push_back({{whole.end, whole.end}, text});
     }
@@ -166,11 +205,15 @@ bool Editor::change(std::size_t index, const Json& changes) {
   return true;
 }
 
-void Editor::rewrite_streams(const Json& streams) {
+bool Editor::rewrite_streams(const Json& streams) {
   const bool is_there = marks_.contains("streams");
   const std::size_t begin = is_there ? line_of("streams") : lines_.size();
   const Extent extent = is_there ? extent_of(lines_, begin, 0, true) : Extent{begin, begin};
+  for (std::size_t i = extent.begin; i < extent.end; ++i) {
+    if (comment_of(lines_[i]) != std::string::npos) return false;
+  }
   replace(&lines_, extent, entry("streams", streams, 0));
+  return true;
 }
 
 /// Regardless of the order of keys.
@@ -195,10 +238,12 @@ std::string edited(const std::string& yaml, const std::string& file, const Json&
   Editor small(yaml, file);
   if (edit(small) && says(small.text(), file, wanted)) return small.text();
   Editor large(yaml, file);
-  large.rewrite_streams(wanted["streams"]);
-  if (says(large.text(), file, wanted)) return large.text();
-  throw std::runtime_error(
-      file + " has a form that cannot be edited here: change it in an editor, then reload");
+  const bool is_large_good =
+      large.rewrite_streams(wanted["streams"]) && says(large.text(), file, wanted);
+  if (is_large_good) return large.text();
+  throw std::runtime_error(file +
+                           " has a form that cannot be edited here without the loss of comments: "
+                           "change it in an editor, then reload");
 }
 
 Json document_of(const std::string& yaml, const std::string& file) {

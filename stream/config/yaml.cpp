@@ -164,8 +164,13 @@ std::string child(const std::string& path, std::size_t index) {
 Json parse_yaml(const std::string& text, const std::string& file, Marks* marks) {
   if (text.size() > kMostBytes) throw ConfigError(file, {{"", "is longer than 1 MiB"}});
   try {
-    const YAML::Node node = YAML::Load(text);
-    return Reader(file, marks).read(node, "", 0);
+    const std::vector<YAML::Node> documents = YAML::LoadAll(text);
+    if (documents.size() > 1) {
+      const YAML::Mark at = documents[1].Mark();
+      throw ConfigError(file, {{"", "must be one document: nothing may stand behind ---",
+                                at.line + 1, at.column + 1}});
+    }
+    return documents.empty() ? Json() : Reader(file, marks).read(documents[0], "", 0);
   } catch (const YAML::Exception& error) {
     const bool is_known = !error.mark.is_null();
     throw ConfigError(file, {{"", "is not YAML: " + error.msg, is_known ? error.mark.line + 1 : 0,

@@ -66,6 +66,8 @@ INSTANTIATE_TEST_SUITE_P(
     All, Mistake,
     testing::Values(Row{"NoYaml", "models:\n  m: {model: x}\n bad: [\n",
                         "c.yaml:3:2: is not YAML: end of map not found"},
+                    Row{"SeveralDocuments", "models: {m: {model: x}}\n---\nstreams: []\n",
+                        "c.yaml:3:1: must be one document: nothing may stand behind ---"},
                     Row{"UnknownKey", with("intervall: 2"),
                         "c.yaml:6:5: streams[0].intervall is not known; did you mean interval?"},
                     Row{"TwiceTheKey", with("interval: 2\n    interval: 3"),
@@ -141,6 +143,40 @@ TEST(Edit, AddsAndRemovesStreams) {
   const Config left = parse_config(yaml_with_removed(kFile, "c.yaml", 0), "c.yaml");
   ASSERT_EQ(left.streams.size(), 1U);
   EXPECT_EQ(left.streams[0].id, "gate");
+}
+
+std::string edited(const std::string& streams, const Json& changes) {
+  return yaml_with_changed(
+      "models: {m: {model: m.xml}}\ndefaults: {model: m}\nstreams:\n" + streams, "c.yaml", 0,
+      changes);
+}
+
+TEST(Edit, KeepsTheCommentBehindAValue) {
+  const std::string streams =
+      "  - id: a\n    source: {file: 'x #1'}\n    interval: 2  # half of them\n";
+  EXPECT_NE(edited(streams, {{"interval", 5}}).find("    interval: 5  # half of them\n"),
+            std::string::npos);
+  EXPECT_EQ(edited(streams, {{"source", {{"file", "y"}}}}).find("#1"), std::string::npos);
+}
+
+TEST(Edit, KeepsTheCommentOfAnItemInBraces) {
+  const std::string changed =
+      edited("  - {id: a, source: {file: x}}  # the door\n", {{"interval", 5}});
+  EXPECT_NE(changed.find("# the door"), std::string::npos) << changed;
+  EXPECT_EQ(parse_config(changed, "c.yaml").streams[0].json["interval"], 5);
+}
+
+TEST(Edit, RefusesWhereCommentsWouldBeLost) {
+  for (const char* streams :
+       {"  - id: a\n    source: &src {file: x}  # the door\n  - {id: b, source: *src}\n",
+        "  - {id: a,  # the door\n     source: {file: x}}\n"}) {
+    EXPECT_THROW(edited(streams, {{"source", {{"file", "y"}}}}), std::runtime_error) << streams;
+  }
+}
+
+TEST(Config, TokenFileCountsFromTheFilesFolder) {
+  EXPECT_EQ(parse_config("server: {token-file: token}", "/f/c.yaml").server.token_file, "/f/token");
+  EXPECT_EQ(parse_config("server: {token-file: /token}", "/f/c.yaml").server.token_file, "/token");
 }
 
 TEST(Edit, ChangesStreamsInAnyForm) {
