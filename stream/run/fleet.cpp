@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <deque>
 #include <iostream>
-#include <set>
+#include <utility>
 
 #include <npucore/device.hpp>
 #include <npucore/error.hpp>
@@ -70,6 +70,7 @@ struct Fleet::Impl {
   const StreamPtr& find(const std::string& id) const;
   std::size_t index_of(const std::string& id) const;
   void apply(Config next, const Lines& lines);
+  void start_when_all_have_ended();
   /// Checks the document, writes the text, and plays it.
   void edit(Config next, const std::string& yaml);
   std::string current_text() const;
@@ -84,7 +85,9 @@ struct Fleet::Impl {
 
   Config config;
   std::map<std::string, StreamPtr> streams;
-  std::vector<StreamPtr> leaving;  // removed, and not gone yet
+  std::vector<StreamPtr> leaving;   // removed, and not gone yet
+  std::vector<StreamPtr> starting;  // once all that end have ended
+  std::size_t ending_count = 0;
   std::deque<Event> events;
   std::uint64_t event_count = 0;
   struct Wanted {
@@ -136,19 +139,18 @@ void Fleet::Impl::tell(const std::string& stream, const std::string& kind,
 }
 
 /// Streams that stay as they are play on. What is changed or removed ends first, all of it: streams
-/// with the old and with the new settings of one model cannot share it.
+/// with the old and with the new settings of one model cannot share it. Whoever looks meanwhile, or
+/// edits again, sees the new keys.
 void Fleet::Impl::apply(Config next, const Lines& lines) {
   config = std::move(next);
-  auto starting = std::make_shared<std::vector<StreamPtr>>();
-  std::vector<std::pair<StreamPtr, std::function<void()>>>
-      stopping;  // what is done when it is gone
+  std::vector<std::pair<StreamPtr, const StreamConfig*>> ending;  // null: removed
   for (auto at = streams.begin(); at != streams.end();) {
     if (lines.contains(at->first)) {
       ++at;
       continue;
     }
     leaving.push_back(at->second);
-    stopping.emplace_back(at->second, [] {});
+    ending.emplace_back(at->second, nullptr);
     at = streams.erase(at);
   }
   for (const StreamConfig& stream : config.streams) {
@@ -156,26 +158,35 @@ void Fleet::Impl::apply(Config next, const Lines& lines) {
     const LaunchLine& line = lines.at(stream.id);
     if (!has) {
       has = make(stream, line);
-      starting->push_back(has);
+      starting.push_back(has);
     } else if (plays_on(*has, stream, line)) {
       has->set_config(stream);
     } else {
-      stopping.emplace_back(has, [has, stream, line] { has->replace(stream, line); });
-      starting->push_back(has);
+      ending.emplace_back(has, &stream);
+      starting.push_back(has);
     }
   }
-  auto left = std::make_shared<std::size_t>(stopping.size() + 1);
-  const auto when_one_is_gone = [left, starting, this] {
-    if (--*left > 0 || is_draining) return;
-    for (const StreamPtr& stream : *starting) stream->start();
-  };
-  for (const auto& [stream, when_gone] : stopping) {
-    stream->stop([when_gone, when_one_is_gone] {
-      when_gone();
-      when_one_is_gone();
+  ending_count += ending.size();
+  for (const auto& [stream, next_config] : ending) {
+    stream->stop([this] {
+      --ending_count;
+      start_when_all_have_ended();
     });
+    if (next_config) {
+      stream->replace(*next_config, lines.at(next_config->id));
+    }
   }
-  when_one_is_gone();
+  start_when_all_have_ended();
+}
+
+void Fleet::Impl::start_when_all_have_ended() {
+  if (ending_count > 0 || is_draining) return;
+  for (const StreamPtr& stream : std::exchange(starting, {})) {
+    const auto found = streams.find(stream->config().id);
+    if (found != streams.end() && found->second == stream) {
+      stream->start();
+    }
+  }
 }
 
 std::string Fleet::Impl::current_text() const {
@@ -312,8 +323,11 @@ void Fleet::start() {
 void Fleet::reload() {
   Config next = read_config(impl_->config.file);
   const Impl::Lines lines = lines_of(next);
+  const bool is_same_server = next.server == impl_->config.server;
   impl_->apply(std::move(next), lines);
-  impl_->tell("", "reloaded", impl_->config.file + " was read again");
+  impl_->tell("", "reloaded",
+              impl_->config.file + " was read again" +
+                  (is_same_server ? "" : "; what is new under server needs a restart"));
 }
 
 void Fleet::drain(std::function<void()> done) {

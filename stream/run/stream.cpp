@@ -15,7 +15,7 @@
 namespace npustream {
 namespace {
 
-constexpr double kNsPerMs = 1e6;
+constexpr double kNsPerMs = 1e6, kNsPerSecond = 1e9;
 constexpr gint64 kSteadyUs = 10 * G_USEC_PER_SEC;  // plays well again
 constexpr gint64 kSilentUs = 20 * G_USEC_PER_SEC;  // a camera that gives no frame has failed
 constexpr guint kLongestWaitMs = 60000;
@@ -76,6 +76,25 @@ void add_copies(const GstStructure* stats, std::map<std::string, CopyCount>* cop
   }
 }
 
+/// Adds the counts of npuinfer, or npuimport.
+void add_stats(const GstStructure* stats, StreamCounters* counters) {
+  const std::uint64_t frames = number_of(stats, "frames"), inferred = number_of(stats, "inferred");
+  const std::uint64_t missed = number_of(stats, "dropped") + number_of(stats, "late");
+  const std::uint64_t skipped = number_of(stats, "skipped"), lost = number_of(stats, "lost");
+  const std::uint64_t out =
+      inferred + missed + skipped + lost + number_of(stats, "gap") + number_of(stats, "no-objects");
+  counters->frames += frames;
+  counters->inferred += inferred;
+  counters->missed += missed;
+  counters->skipped += skipped;
+  counters->lost += lost;
+  constexpr std::uint64_t kMostInFlight = 64;  // frames that a flush took stay in the difference
+  counters->queue = std::min(kMostInFlight, frames - std::min(frames, out));
+  counters->latency_p50_ms = static_cast<double>(number_of(stats, "latency-p50")) / kNsPerMs;
+  counters->latency_p95_ms = static_cast<double>(number_of(stats, "latency-p95")) / kNsPerMs;
+  add_copies(stats, &counters->copies);
+}
+
 std::string cure_of(const GError& error, const StreamConfig& config) {
   if (error.domain == GST_RESOURCE_ERROR && is_camera(config)) {
     return "check that the camera is on, its address, and user and password";
@@ -98,10 +117,14 @@ struct Stream::Run {
       g_source_remove(watch);
     }
     gst_clear_object(&infer);
+    for (GstElement* element : further) gst_object_unref(element);
     gst_clear_object(&end);
     gst_clear_object(&pipeline);
   }
   GstElement *pipeline = nullptr, *infer = nullptr, *end = nullptr;
+  std::vector<GstElement*> further;                 // a cascade's other models
+  std::map<std::string, std::uint64_t> dropped_by;  // elements in front of the model
+  std::uint64_t dropped_before = 0;                 // all of them together, on the way to the model
   guint watch = 0;
   bool is_looping = false;  // by seeks
   std::mutex mutex;         // held while the state changes
@@ -168,6 +191,12 @@ void Stream::start() {
   }
   run->infer = gst_bin_get_by_name(GST_BIN(run->pipeline), "infer");
   run->end = gst_bin_get_by_name(GST_BIN(run->pipeline), "end");
+  for (int number = 2;; ++number) {
+    const std::string name = "infer" + std::to_string(number);
+    GstElement* const further = gst_bin_get_by_name(GST_BIN(run->pipeline), name.c_str());
+    if (!further) break;
+    run->further.push_back(further);
+  }
   GstBus* const bus = gst_element_get_bus(run->pipeline);
   const auto handle = [](GstBus*, GstMessage* message, gpointer self) -> gboolean {
     const std::shared_ptr<Stream> alive = static_cast<Stream*>(self)->shared_from_this();
@@ -181,6 +210,7 @@ void Stream::start() {
   ticked_frames_ = before_.frames;
   ticked_inferred_ = before_.inferred;
   ticked_missed_ = before_.missed;
+  ticked_busy_ns_ = before_.busy_ns;
 
   using Holder = std::pair<std::shared_ptr<Run>, GstState>;
   const auto change = [](GstElement* pipeline, gpointer data) {
@@ -330,6 +360,18 @@ void Stream::on_prerolled() {
   gst_element_set_state(run_->pipeline, GST_STATE_PLAYING);
 }
 
+/// A decoder that is told of late frames drops them before the model sees them.
+void Stream::on_drops(GstMessage* message) {
+  const std::string name = GST_MESSAGE_SRC_NAME(message);
+  if (name.starts_with("infer") || name == "end") return;  // counted by themselves; drops none
+  guint64 dropped = 0;
+  gst_message_parse_qos_stats(message, nullptr, nullptr, &dropped);
+  if (dropped == G_MAXUINT64) return;  // not known
+  std::uint64_t& had = run_->dropped_by[name];
+  run_->dropped_before += dropped - (dropped < had ? 0 : had);  // a flush begins anew
+  had = dropped;
+}
+
 void Stream::on_message(GstMessage* message) {
   if (!run_) return;
   const bool is_pipeline = GST_MESSAGE_SRC(message) == GST_OBJECT(run_->pipeline);
@@ -353,6 +395,9 @@ void Stream::on_message(GstMessage* message) {
       }
       gst_element_seek(run_->pipeline, 1.0, GST_FORMAT_TIME, GST_SEEK_FLAG_SEGMENT,
                        GST_SEEK_TYPE_SET, 0, GST_SEEK_TYPE_NONE, 0);
+      return;
+    case GST_MESSAGE_QOS:
+      on_drops(message);
       return;
     case GST_MESSAGE_STATE_CHANGED: {
       GstState state = GST_STATE_NULL;
@@ -387,8 +432,21 @@ void Stream::on_message(GstMessage* message) {
   }
 }
 
+/// Whether frames have reached the model: from then on it may be compiled, for minutes.
+bool Stream::has_input() const {
+  GstPad* pad = run_->infer ? gst_element_get_static_pad(run_->infer, "sink") : nullptr;
+  const bool has = pad && gst_pad_has_current_caps(pad);
+  g_clear_object(&pad);
+  return has;
+}
+
 void Stream::tick() {
   std::erase_if(pictures_, [](const auto& entry) { return entry.second->is_idle(); });
+  if (run_ && state_ == StreamState::kStarting && is_camera(config_) && !has_input() &&
+      g_get_monotonic_time() - last_frame_us_ > kSilentUs) {
+    fail("no frame came for 20 s", "check that the camera is on");
+    return;
+  }
   if (!run_ || state_ != StreamState::kPlaying) return;
   const StreamCounters now = counters();
   const gint64 now_us = g_get_monotonic_time();
@@ -403,7 +461,7 @@ void Stream::tick() {
   fps_ = rate(now.frames, &ticked_frames_);
   inferred_fps_ = rate(now.inferred, &ticked_inferred_);
   missed_fps_ = rate(now.missed, &ticked_missed_);
-  load_ = inferred_fps_ * now.device_ms / 1e3;
+  load_ = rate(now.busy_ns, &ticked_busy_ns_) / kNsPerSecond;
   ticked_us_ = now_us;
   if (is_camera(config_) && now_us - last_frame_us_ > kSilentUs) {
     fail("no frame came for 20 s", "check that the camera is on");
@@ -437,26 +495,18 @@ void Stream::limit(double inferences_per_second) {
 StreamCounters Stream::counters() const {
   StreamCounters counters = before_;
   if (!run_ || !run_->infer) return counters;
-  GstStructure* stats = nullptr;
-  g_object_get(run_->infer, "stats", &stats, nullptr);
-  if (!stats) return counters;
-  const std::uint64_t frames = number_of(stats, "frames"), inferred = number_of(stats, "inferred");
-  const std::uint64_t missed = number_of(stats, "dropped") + number_of(stats, "late");
-  const std::uint64_t skipped = number_of(stats, "skipped"), lost = number_of(stats, "lost");
-  const std::uint64_t out =
-      inferred + missed + skipped + lost + number_of(stats, "gap") + number_of(stats, "no-objects");
-  counters.frames += frames;
-  counters.inferred += inferred;
-  counters.missed += missed;
-  counters.skipped += skipped;
-  counters.lost += lost;
-  constexpr std::uint64_t kMostInFlight = 64;  // frames that a flush took stay in the difference
-  counters.queue = std::min(kMostInFlight, frames - std::min(frames, out));
-  counters.latency_p50_ms = static_cast<double>(number_of(stats, "latency-p50")) / kNsPerMs;
-  counters.latency_p95_ms = static_cast<double>(number_of(stats, "latency-p95")) / kNsPerMs;
-  counters.device_ms = static_cast<double>(number_of(stats, "device-time")) / kNsPerMs;
-  add_copies(stats, &counters.copies);
-  gst_structure_free(stats);
+  counters.frames += run_->dropped_before;
+  counters.missed += run_->dropped_before;
+  for (std::size_t i = 0; i < run_->further.size() + 1; ++i) {
+    GstStructure* stats = nullptr;
+    g_object_get(i == 0 ? run_->infer : run_->further[i - 1], "stats", &stats, nullptr);
+    if (!stats) continue;
+    counters.busy_ns += number_of(stats, "busy-time");
+    if (i == 0) {
+      add_stats(stats, &counters);
+    }
+    gst_structure_free(stats);
+  }
   return counters;
 }
 

@@ -20,7 +20,7 @@ class FoundFrame;
 struct StreamCounters {
   std::uint64_t frames = 0, inferred = 0, missed = 0, skipped = 0, lost = 0;
   double latency_p50_ms = 0, latency_p95_ms = 0;
-  double device_ms = 0;  // of the device's time, an inference
+  std::uint64_t busy_ns = 0;  // of the device's time, for all models
   std::uint64_t queue = 0;
   std::map<std::string, CopyCount> copies;  // by reason
 };
@@ -44,7 +44,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
   /// Takes what needs no other pipeline: overlay, min-fps.
   void set_config(StreamConfig config) { config_ = std::move(config); }
-  /// Only while stopped. Counts of lines and zones that stay where they are go on.
+  /// Only behind stop(), whose end it need not await. Counts of lines and zones that stay where
+  /// they are go on.
   void replace(StreamConfig config, LaunchLine line);
 
   const StreamConfig& config() const { return config_; }
@@ -77,8 +78,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void start_after(guint milliseconds);
   void on_message(GstMessage* message);
   void on_error(GstMessage* message);
+  void on_drops(GstMessage* message);
   void on_end();
   void on_prerolled();
+  bool has_input() const;
   void carry_counts();
   std::vector<PlaceCounts> counts_of(const char* kind, const FoundFrame& frame) const;
 
@@ -99,7 +102,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   StreamCounters before_;  // of the runs before this one
   std::map<std::string, std::map<std::string, std::uint64_t>>
       counted_before_;  // place's JSON -> counts
-  std::uint64_t ticked_frames_ = 0, ticked_inferred_ = 0, ticked_missed_ = 0;
+  std::uint64_t ticked_frames_ = 0, ticked_inferred_ = 0, ticked_missed_ = 0, ticked_busy_ns_ = 0;
   gint64 ticked_us_ = 0;
   double fps_ = 0, inferred_fps_ = 0, missed_fps_ = 0, load_ = 0, limit_ = 0;
   std::map<int, std::unique_ptr<PictureMaker>> pictures_;  // by width

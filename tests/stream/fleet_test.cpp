@@ -84,6 +84,25 @@ TEST_F(FleetTest, EventsComeWithPictures) {
   });
 }
 
+TEST_F(FleetTest, TheLastOfQuickEditsCounts) {
+  start(kCounted);
+  wait_for([&] { return forward("door") > 0; });
+  fleet_->change("door", {{"paused", true}});
+  EXPECT_TRUE(fleet_->stream("door").is_paused);
+  fleet_->change("door", {{"paused", false}, {"lines", nullptr}});
+  EXPECT_TRUE(fleet_->stream("door").lines.empty()) << "seen at once";
+  wait_for([&] { return fleet_->stream("door").state == StreamState::kPlaying; });
+  EXPECT_EQ(fleet_->stream("door").launch.find("npucount"), std::string::npos);
+}
+
+TEST_F(FleetTest, ACameraThatNeverGivesAFrameHasFailed) {
+  start("  - {id: mute, source: {launch: appsrc}}\n");
+  EXPECT_FALSE(fleet_->is_ready());
+  wait_for([&] { return fleet_->stream("mute").state == StreamState::kWaiting; });
+  EXPECT_EQ(fleet_->stream("mute").error, "no frame came for 20 s");
+  EXPECT_TRUE(fleet_->is_ready());
+}
+
 TEST_F(FleetTest, StreamsComeAndGo) {
   start(kCounted);
   fleet_->add({{"id", "two"},

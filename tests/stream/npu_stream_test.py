@@ -76,6 +76,18 @@ class NpuStream(unittest.TestCase):
         self.wait("the end of the file", lambda: "the file is at its end" in self.said())
         self.assertEqual([frame["detections"] for frame in self.lines("one")], [frame["detections"] for frame in by_hand])
 
+    def test_a_file_at_its_own_speed_overloads_a_slow_device(self):
+        # The decoder drops most frames before the model sees them.
+        self.start(f"  - {{id: slow, source: {{file: {SHAPES}/shapes.mp4, loop: true}}, drop: late, publish: '{{id}}.jsonl'}}\n",
+                   SOFTNPU_EXEC="delay:100000")
+        self.wait("the overload", lambda: "the device serves" in self.said())
+
+    def test_a_check_tells_what_is_not_there(self):
+        (self.folder / "cameras.yaml").write_text("models: {m: {model: none.xml}}")
+        run = subprocess.run([PROGRAM, "--check", "cameras.yaml"], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("models.m.model is not there: none.xml", run.stderr)
+
     def test_streams_share_one_compilation(self):
         self.start("".join(clip(f"s{i}") for i in range(5)), SOFTNPU_TRACE=str(self.folder / "trace"))
         self.wait("all files' ends", lambda: self.said().count("the file is at its end") == 5)
