@@ -80,10 +80,11 @@ bool Publisher::push(std::string line) {
   return true;
 }
 
-void Publisher::drain(std::chrono::milliseconds longest) {
+bool Publisher::drain(std::chrono::milliseconds longest) {
   std::unique_lock lock(mutex_);
   wait(lock, longest, [this] { return queued() == 0 || waits_for_nothing(); });
   throw_new_failure();
+  return !is_interrupted_ && !is_refused_;
 }
 
 void Publisher::end(std::chrono::milliseconds longest) {

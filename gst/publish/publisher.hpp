@@ -51,9 +51,9 @@ class Publisher final : public Ledger {
 
   /// False: interrupted. Throws the PublishError of a line that failed where the policy blocks.
   bool push(std::string line);
-  /// Waits until all lines are out, for that long, or until it is interrupted. Throws as push(),
-  /// unless a call has.
-  void drain(std::chrono::milliseconds longest);
+  /// Waits until all lines are out, for that long, or until it is interrupted: false. Throws as
+  /// push(), unless a call has.
+  bool drain(std::chrono::milliseconds longest);
   /// Ends the thread and the sink; lines that wait have that long. Throws as drain().
   void end(std::chrono::milliseconds longest);
 

@@ -66,8 +66,9 @@ bool PublishStream::publish(GstBuffer* buffer) {
 
 void PublishStream::drain() {
   const bool waits = settings_.policy == PublishPolicy::kBlock;
-  publisher_.drain(waits ? Publisher::kForever
-                         : std::chrono::milliseconds(settings_.drain_time_ms));
+  const bool is_over = publisher_.drain(waits ? Publisher::kForever
+                                              : std::chrono::milliseconds(settings_.drain_time_ms));
+  if (!is_over) return;  // a stop, which tells by itself
   told_loss_ = lost_lines();
   if (!told_loss_.empty()) {
     post_warning(element_, told_loss_);

@@ -160,8 +160,6 @@ TEST(PublishFailure, OfAFullDiskStopsTheFlow) {
   EXPECT_EQ(take_error(harness.bus()).text, "") << "not at the end of the stream again";
 }
 
-class Dropping : public testing::TestWithParam<const char*> {};
-
 /// A pipe that takes nothing, with lines of others in it.
 struct FilledPipe {
   FilledPipe() {
@@ -182,6 +180,27 @@ struct FilledPipe {
   const std::string path = folder.file("pipe"), filling = std::string(99, '-');
   int reader = -1, writer = -1;
 };
+
+// gst-launch-1.0 reads no bus any more when Ctrl-C ends its wait for the last lines.
+TEST(PublishFailure, LinesThatAStopLeavesBehindAreToldOutsideTheBus) {
+  static std::string told;
+  told.clear();
+  const GLogFunc before = g_log_set_default_handler(
+      [](const gchar*, GLogLevelFlags, const gchar* text, gpointer) { told += text; }, nullptr);
+  const FilledPipe pipe;
+  {
+    ElementHarness harness("npupublish drain-time=0 location=" + pipe.path, kCaps);
+    for (guint64 i = 0; i < 5; ++i) ASSERT_EQ(harness.push(frame_with({}, i)), GST_FLOW_OK);
+    const auto end = std::async(
+        std::launch::async, [&] { gst_harness_push_event(harness.get(), gst_event_new_eos()); });
+    EXPECT_EQ(end.wait_for(std::chrono::milliseconds(300)), std::future_status::timeout);
+    gst_element_set_state(harness.element(), GST_STATE_NULL);
+  }
+  g_log_set_default_handler(before, nullptr);
+  EXPECT_NE(told.find("5 were not out when the stream ended"), std::string::npos) << told;
+}
+
+class Dropping : public testing::TestWithParam<const char*> {};
 
 // A line may be on its way, two wait.
 TEST_P(Dropping, NeitherStallsNorLosesCount) {
