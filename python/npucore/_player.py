@@ -129,23 +129,47 @@ class VideoFrame:
         return f"<npucore.VideoFrame {self.index}, {width}x{height}, {len(self.answer)} objects>"
 
 
+def _text(value):
+    """A property's value as its element reads it: a list with commas, a mapping as NAME="VALUE" pairs."""
+    if isinstance(value, dict):
+        return " ".join(f'{name}="{_text(one)}"' for name, one in value.items())
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(_text, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def _quoted(value):
-    """A property's value in a launch line."""
-    text = str(value).lower() if isinstance(value, bool) else str(value)
+    """The same in a launch line."""
+    text = _text(value)
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _element(factory, name, properties):
-    return " ".join([factory, f"name={name}", *(f"{key.replace('_', '-')}={_quoted(value)}" for key, value in properties.items())])
+    return " ".join([factory, f"name={name}", *(f"{key.replace('_', '-')}={_quoted(value)}" for key, value in properties.items() if value is not None)])
+
+
+def _pictures(path, before, digits, after, properties):
+    """Numbered pictures, from the first one that is there."""
+    kind = _PICTURES.get(path.suffix.lower())
+    if kind is None:
+        raise InvalidArgumentError(f"{path}: numbered pictures end in {', '.join(_PICTURES)}")
+    name = re.compile(re.escape(before) + (rf"(\d{{{digits}}})" if digits else r"(\d+)") + re.escape(after))
+    numbers = sorted(int(found[1]) for file in (path.parent.iterdir() if path.parent.is_dir() else ()) if (found := name.fullmatch(file.name)))
+    if not numbers:
+        raise NotFoundError(f"{path}: there is no picture with such a name")
+    first, last = numbers[0], numbers[-1]
+    if last - first >= len(numbers):
+        missing = next(number for number in range(first, last) if number not in numbers)
+        warnings.warn(f"{path}: number {missing} is not there; the video ends before it", RuntimeWarning, stacklevel=4)
+    location = str(path.parent).replace("%", "%%") + "/" + path.name
+    return _element("multifilesrc", "source", {"location": location, "start-index": first, "caps": f"{kind},framerate=30/1"} | properties)
 
 
 def _file(path, properties):
     path = Path(path).expanduser()
-    if "%" in path.name and not path.exists():
-        kind = _PICTURES.get(path.suffix.lower())
-        if kind is None or not path.parent.is_dir():
-            raise NotFoundError(f"{path}: there is no such folder, or its pictures do not end in {', '.join(_PICTURES)}")
-        return _element("multifilesrc", "source", {"location": path, "caps": f"{kind},framerate=30/1"} | properties)
+    number = re.fullmatch(r"([^%]*)%(0(\d+))?d([^%]*)", path.name)
+    if number and not path.exists():
+        return _pictures(path, *number.group(1, 3, 4), properties)
     if not path.is_file():
         raise NotFoundError(f"{path}: " + ("is a folder, not a video: numbered pictures are named as folder/%05d.jpg" if path.is_dir()
                                            else "there is no such file"))
@@ -224,10 +248,11 @@ def video(source=None, *, model, track=False, confidence=None, device="auto", dr
     model: an OpenVINO IR (.xml) with its files beside it, or a blob (.blob).
     track: gives objects identities.
     confidence: lowest score, 0..1, instead of the model's own.
-    device: 'auto', 'npu' or 'software'. color: 'BGR' or 'RGB', of frame.image.
+    device: 'auto', 'npu', 'software', an NPU's PCI address or UUID, or a Device. color: 'BGR' or 'RGB', of frame.image.
     drop: leaves out frames that come too late, and keeps only the newest one for a slow loop; None: for cameras and RTSP.
     launch: a fragment of a GStreamer pipeline instead of a source: "videotestsrc num-buffers=30".
-    properties: of elements, by their names, and of the source: {"npuinfer": {"inference-interval": 3}, "source": {"latency": 100}}.
+    properties: of elements, by their names, and of the source: {"npuinfer": {"inference-interval": 3}, "source": {"latency": 100}}. A list
+        stands for texts with commas, a dict for NAME="VALUE" pairs, None for what is not set.
 
     Elements' warnings become RuntimeWarning, their other words go to the logger "npucore", their errors are npucore.Error.
     """
@@ -249,6 +274,9 @@ def video(source=None, *, model, track=False, confidence=None, device="auto", dr
     else:
         is_live = False
     drop = is_live if drop is None else drop
+    if not isinstance(device, str):
+        info = getattr(device, "info", device)
+        device = "software" if info.is_software else info.pci_address
     elements = {"npuimport" if model.suffix == ".blob" else "npuinfer": {"model": model, "device": device} | ({"drop": "late"} if drop else {}),
                 "nputensordec": {} if confidence is None else {"threshold": confidence}}
     if track:

@@ -228,6 +228,26 @@ class Sources(unittest.TestCase):
             indices = [frame.index for frame, _ in zip(video(f"rtsp://127.0.0.1:{port}/camera", properties=source), range(5))]
             self.assertEqual(indices, list(range(5)))
 
+    def test_numbered_pictures_begin_where_they_do(self):
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder, "50%done")
+            place.mkdir()
+            gst_launch("videotestsrc", "num-buffers=4", "!", "video/x-raw,width=320,height=240", "!", "jpegenc", "!", "multifilesink",
+                       f"location={folder}/50%%done/%05d.jpg", "index=1")
+            self.assertEqual(len(list(video(place / "%05d.jpg"))), 4)
+            Path(place, "00003.jpg").unlink()
+            with self.assertWarnsRegex(RuntimeWarning, "number 3 is not there"):
+                self.assertEqual(len(list(video(place / "%05d.jpg"))), 2)
+            for wrong in ("100%n.jpg", "100%.jpg", "%04d.jpg"):
+                with self.assertRaises(npucore.NotFoundError):
+                    video(place / wrong)
+
+    def test_properties_take_python_values(self):
+        given = {"nputensordec": {"labels": ["ring", "box", "cone"], "labels-file": None}, "npuinfer": {"properties": {"PERFORMANCE_HINT": "LATENCY"}}}
+        frame = first(1, video(properties=given, device=npucore.Device("software")))[0]
+        self.assertTrue(frame.objects)
+        self.assertLessEqual({thing.class_name for thing in frame.objects}, {"ring", "box", "cone"})
+
     def test_frames_of_a_file_are_all_there_for_a_slow_loop(self):
         seconds = []
         for frame in video(None, launch=BALL.format("num-buffers=12")):
