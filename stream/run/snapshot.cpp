@@ -76,7 +76,6 @@ Json to_json(const DeviceReading& reading) {
   return {{"name", reading.name},
           {"utilization", reading.utilization ? Json(*reading.utilization) : Json()},
           {"memory_bytes", reading.memory_bytes ? Json(*reading.memory_bytes) : Json()},
-          {"watts", reading.watts ? Json(*reading.watts) : Json()},
           {"queue", reading.queue},
           {"inferences_per_second", reading.inferences_per_second}};
 }

@@ -77,7 +77,6 @@ struct DeviceReading {
   std::string name;
   std::optional<double> utilization;  // 0..1
   std::optional<std::uint64_t> memory_bytes;
-  std::optional<double> watts;
   std::uint64_t queue = 0;           // frames of our streams at it or waiting
   double inferences_per_second = 0;  // of our streams
 };

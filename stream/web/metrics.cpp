@@ -148,12 +148,6 @@ void add_devices(std::string& text, const std::vector<DeviceReading>& devices) {
       memory.add("", {{"device", device.name}}, std::to_string(*device.memory_bytes));
     }
   }
-  Family watts(text, "npu_power_watts", "gauge", "watts", "Power of the device.");
-  for (const auto& device : devices) {
-    if (device.watts) {
-      watts.add("", {{"device", device.name}}, number(*device.watts));
-    }
-  }
 }
 
 }  // namespace
