@@ -10,28 +10,15 @@
 
 #include <npucore/npucore.hpp>
 
-#include "support.hpp"
+#include "cached.hpp"
 
 namespace npu::test {
 namespace {
 
 namespace fs = std::filesystem;
 
-class CacheId : public OnSoftwareNpu {
+class CacheId : public Cached {
  protected:
-  void SetUp() override {
-    OnSoftwareNpu::SetUp();
-    set_log_sink([this](LogLevel level, std::string_view message) {
-      if (level <= LogLevel::kWarning) {
-        warnings_ += std::string(message) + '\n';
-      }
-    });
-  }
-  void TearDown() override {
-    set_log_sink({});
-    OnSoftwareNpu::TearDown();
-  }
-
   CompileOptions options(const std::string& more = "") const {
     CompileOptions all;
     all.properties = Properties::parse(more).over(Properties()
@@ -56,11 +43,6 @@ class CacheId : public OnSoftwareNpu {
     request.infer();
     return reinterpret_cast<const float*>(request.output(0).data())[5];
   }
-
-  const TempDir folder_;
-  const fs::path model_ = write_affine_model(folder_.path());
-  const fs::path cache_ = folder_.path() / "cache";
-  std::string warnings_;
 };
 
 TEST_F(CacheId, FindsAModelWhoseFilesAreGone) {
@@ -148,20 +130,9 @@ TEST_F(CacheId, MayBeAnyText) {
                [] { Properties().set(property::cache_id, "a\nid b"); });
 }
 
-struct OptionsRow {
-  const char* name;
-  const char* properties;
-  bool same_entry;
-};
-
 TEST_F(CacheId, KnowsWhatABlobDependsOn) {
   compile();
-  for (const auto& row :
-       {OptionsRow{"hint", "PERFORMANCE_HINT=LATENCY", false},
-        OptionsRow{"tiles", "NPU_TILES=2", false}, OptionsRow{"profiling", "PERF_COUNT=YES", false},
-        OptionsRow{"priority", "MODEL_PRIORITY=HIGH", true},
-        OptionsRow{"threads", "COMPILATION_NUM_THREADS=1", true},
-        OptionsRow{"classic", "NPU_MODEL_SERIALIZER_VERSION=ALL_WEIGHTS_COPY", true}}) {
+  for (const CachedRow& row : kCachedRows) {
     EXPECT_EQ(load(row.properties).has_value(), row.same_entry) << row.name;
   }
   CompileOptions unchecked = options();

@@ -14,7 +14,7 @@
 
 #include "support/samples.hpp"
 
-#include "support.hpp"
+#include "cached.hpp"
 
 namespace npu::test {
 namespace {
@@ -28,21 +28,8 @@ std::vector<fs::path> files_in(const fs::path& folder) {
   return files;
 }
 
-class CacheDir : public OnSoftwareNpu {
+class CacheDir : public Cached {
  protected:
-  void SetUp() override {
-    OnSoftwareNpu::SetUp();
-    set_log_sink([this](LogLevel level, std::string_view message) {
-      if (level <= LogLevel::kWarning) {
-        warnings_ += std::string(message) + '\n';
-      }
-    });
-  }
-  void TearDown() override {
-    set_log_sink({});
-    OnSoftwareNpu::TearDown();
-  }
-
   CompiledModel compile(const std::string& more = "") {
     CompileOptions options;
     options.properties =
@@ -50,11 +37,6 @@ class CacheDir : public OnSoftwareNpu {
     return CompiledModel::compile(device_, Model::read(model_), options);
   }
   LoadedFrom from(const std::string& more = "") { return compile(more).load_stats().from; }
-
-  const TempDir folder_;
-  const fs::path model_ = write_affine_model(folder_.path());
-  fs::path cache_ = folder_.path() / "cache";
-  std::string warnings_;
 };
 
 TEST_F(CacheDir, HoldsWhatWasCompiled) {
@@ -86,20 +68,9 @@ TEST_F(CacheDir, IsOneOfTheDeviceToo) {
   device_.set_property("CACHE_DIR", "");
 }
 
-struct OtherRow {
-  const char* name;
-  const char* properties;
-  bool same_entry;
-};
-
 TEST_F(CacheDir, KnowsWhatABlobDependsOn) {
   compile();
-  for (const auto& row :
-       {OtherRow{"hint", "PERFORMANCE_HINT=LATENCY", false},
-        OtherRow{"tiles", "NPU_TILES=2", false}, OtherRow{"profiling", "PERF_COUNT=YES", false},
-        OtherRow{"priority", "MODEL_PRIORITY=HIGH", true},
-        OtherRow{"threads", "COMPILATION_NUM_THREADS=1", true},
-        OtherRow{"classic", "NPU_MODEL_SERIALIZER_VERSION=ALL_WEIGHTS_COPY", true}}) {
+  for (const CachedRow& row : kCachedRows) {
     EXPECT_EQ(from(row.properties), row.same_entry ? LoadedFrom::kCache : LoadedFrom::kCompiler)
         << row.name;
   }
