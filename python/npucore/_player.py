@@ -26,7 +26,7 @@ def _native():
         from . import _video
     except ImportError as error:
         if re.search(r"\blib(gst|g(lib|object|module)-)", str(error)):
-            raise UnsupportedError(f"npucore.video needs GStreamer 1.20 or newer ({error}): sudo apt install {_PACKAGES}") from error
+            raise UnsupportedError(f"npucore.video needs GStreamer 1.22 or newer ({error}): sudo apt install {_PACKAGES}") from error
         raise UnsupportedError(f"this npucore was built without video ({error}): build it with -Dgst=enabled") from error
     _video.prepare()
     return _video

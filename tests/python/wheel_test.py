@@ -12,8 +12,9 @@ import zipfile
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parents[2]
-# Libraries that any system with glibc has; the others must be inside. OpenVINO is the software NPU's alone.
+# Libraries that any system with glibc has; the others must be inside. OpenVINO is the software NPU's alone, GStreamer video's.
 SYSTEM = re.compile(r"(libc|libm|libdl|libpthread|librt|libstdc\+\+|libgcc_s|ld-linux-x86-64)\.so")
+OUTSIDE = {"libze_softnpu.so": "libopenvino", "_video.abi3.so": "lib(gst|g(lib|object)-)", "libgst": "lib(gst|g(lib|object)-)"}
 PROGRAM = """
 import sys, numpy
 sys.path.insert(0, sys.argv[1])
@@ -25,6 +26,16 @@ model.preprocess(npucore.Frame("RGB", 640, 360), card)
 compiled = npucore.compile(model, "software")
 answer = npucore.vision.Decoder(card, compiled)(compiled.create_request().infer(picture))
 print(*answer.class_name[:3], answer.xyxy[:3].round().astype(int).tolist(), compiled.device.info.driver_library)
+"""
+VIDEO = """
+import sys, npucore
+frames, objects, identities = 0, 0, set()
+for frame in npucore.video(sys.argv[1] + "/shapes.mp4", model=sys.argv[1] + "/shapes.xml", track=True):
+    frames += 1
+    for thing in frame.objects:
+        objects += 1
+        identities.add(thing.track_id)
+print(frames, "frames,", objects, "objects,", len(identities), "identities")
 """
 
 
@@ -41,13 +52,13 @@ def check_libraries(wheel, folder):
         archive.extractall(folder)
     files = [path for path in Path(folder).rglob("*") if path.is_file() and path.open("rb").read(4) == b"\x7fELF"]
     own = {path.name for path in files}
-    if not {"libnpucore.so", "libnpuvision.so", "libze_softnpu.so", "npu-compile-helper"} <= own:
+    if not {"libnpucore.so", "libnpuvision.so", "libze_softnpu.so", "npu-compile-helper", "libgstnpu.so"} <= own:
         sys.exit(f"the wheel lacks a part: it has {sorted(own)}")
     for path in files:
         dynamic = run("readelf", "-d", path)
         for needed in re.findall(r"NEEDED.*\[(.*)\]", dynamic):
-            openvino = path.name == "libze_softnpu.so" and needed.startswith("libopenvino")
-            if not SYSTEM.match(needed) and needed not in own and not openvino:
+            outside = any(path.name.startswith(start) and re.match(libraries, needed) for start, libraries in OUTSIDE.items())
+            if not SYSTEM.match(needed) and needed not in own and not outside:
                 sys.exit(f"{path.name} needs {needed}, which is not in the wheel")
         for places in re.findall(r"R(?:UN)?PATH.*\[(.*)\]", dynamic):
             if any(not place.startswith("$ORIGIN") for place in places.split(":")):
@@ -80,6 +91,9 @@ def main():
         found = run(python, "-c", PROGRAM, TREE / "models/shapes", env=environment, cwd=folder).splitlines()[-1]
         if not re.match(r"circle circle circle \[\[20\d, 16\d, 31\d, 27\d\]", found) or str(Path(folder, "venv")) not in found:
             sys.exit("these are not the clip's first boxes, or not from the wheel's software NPU")
+        found = run(python, "-c", VIDEO, TREE / "models/shapes", env=environment, cwd=folder)
+        if not re.search(r"^300 frames, 1920 objects, 15 identities$", found, re.M):
+            sys.exit(f"video() finds {found}")
         run(python, "-m", "npucore", env=environment)
         run(python, "-m", "pip", "uninstall", "-q", "-y", "npucore", env=environment)
         left = [path for path in Path(folder, "venv").rglob("*npucore*") if path not in before]
