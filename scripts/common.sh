@@ -46,6 +46,9 @@ configure_here() {
 # shellcheck disable=SC2034
 tests_at_once=$(($(nproc) * 3))
 
+# The programs that make models and references multiply small matrices; on a busy machine numpy's threads were seen to wait for ever.
+export OPENBLAS_NUM_THREADS=${OPENBLAS_NUM_THREADS:-1}
+
 say() { printf '%s\n' "$@"; }
 
 # die MESSAGE [NEXT STEP]
