@@ -5,7 +5,7 @@
 # usage: scripts/test.sh [--all | STAGE...] [--minutes N]
 #   setup       installs what the tests need and this machine lacks
 #   tests       builds, and runs every test of this system
-# These two run by default. --all adds suite gate to the tests, warnings as errors, and:
+# These two run by default. --all adds the suites bench and gate to the tests, warnings as errors, and:
 #   format      clang-format changes nothing
 #   compiler    Intel's own NPU compiler, without an NPU, takes the graphs that npucore makes (x86-64)
 #   vm          suite vm, in a guest with real DMA-BUF devices (needs root)
@@ -57,18 +57,16 @@ tally() {
 run_tests() {
   local build=$1
   shift
-  counted "$build/meson-logs" meson test -C "$build" --no-rebuild --print-errorlogs \
+  counted "$build/meson-logs" meson test -C "$build" --print-errorlogs \
     --num-processes "$tests_at_once" --timeout-multiplier 3 "$@"
 }
 
-# With --all a warning fails the stage. It is found in the output, not by -Werror, so that both ways to build share what ccache has.
+# Meson builds what the tests need that it runs. With --all everything is built, and a warning fails the stage. It is found in the output,
+# not by -Werror, so that both ways to build share what ccache has.
 build_here() {
   configure_here || return 1
-  if [ "$setup" != gate ]; then
-    ninja -C build all meson-test-prereq
-  else
-    ninja -C build all meson-test-prereq | tee "$work/build.log" && ! grep -q ' warning: ' "$work/build.log"
-  fi
+  [ "$setup" = gate ] || return 0
+  ninja -C build all meson-test-prereq | tee "$work/build.log" && ! grep -q ' warning: ' "$work/build.log"
 }
 
 # A lane needs root, and rights that containers withhold.
