@@ -166,7 +166,7 @@ void Fleet::Impl::apply(Config next, const Lines& lines) {
       starting.push_back(has);
     }
   }
-  ending_count += ending.size();
+  ending_count += ending.size() + 1;  // and this: none starts before all have their new keys
   for (const auto& [stream, next_config] : ending) {
     stream->stop([this] {
       --ending_count;
@@ -176,6 +176,7 @@ void Fleet::Impl::apply(Config next, const Lines& lines) {
       stream->replace(*next_config, lines.at(next_config->id));
     }
   }
+  --ending_count;
   start_when_all_have_ended();
 }
 

@@ -95,6 +95,22 @@ TEST_F(FleetTest, TheLastOfQuickEditsCounts) {
   EXPECT_EQ(fleet_->stream("door").launch.find("npucount"), std::string::npos);
 }
 
+TEST_F(FleetTest, AStreamThatHasNoPipelineStartsWithItsNewKeys) {
+  start("  - {id: door, source: {file: gone.mp4}}\n");
+  wait_for([&] { return fleet_->stream("door").state == StreamState::kWaiting; });
+  const std::string clip = std::string(std::getenv("NPU_SHAPES_FOLDER")) + "/shapes.mp4";
+  fleet_->change("door", {{"source", {{"file", clip}, {"loop", true}}}});
+  wait_for([&] { return fleet_->stream("door").state == StreamState::kPlaying; });
+  fleet_->change("door", {{"paused", true}});
+  wait_for([&] { return fleet_->stream("door").state == StreamState::kPaused; });
+  for (int i = 0; i < 100; ++i) {  // until nothing is left of its pipeline
+    g_main_context_iteration(nullptr, FALSE);
+    g_usleep(10000);
+  }
+  fleet_->change("door", {{"paused", false}});
+  wait_for([&] { return fleet_->stream("door").state == StreamState::kPlaying; });
+}
+
 TEST_F(FleetTest, ACameraThatNeverGivesAFrameHasFailed) {
   start("  - {id: mute, source: {launch: appsrc}}\n");
   EXPECT_FALSE(fleet_->is_ready());
