@@ -19,6 +19,7 @@ constexpr double kNsPerMs = 1e6, kNsPerSecond = 1e9;
 constexpr gint64 kSteadyUs = 10 * G_USEC_PER_SEC;  // plays well again
 constexpr gint64 kSilentUs = 20 * G_USEC_PER_SEC;  // a camera that gives no frame has failed
 constexpr guint kLongestWaitMs = 60000;
+constexpr const char* kHeldFrame = "npu-stream-held-frame";
 
 /// On the main context's thread, soon.
 void on_main(std::function<void()> work) {
@@ -109,6 +110,26 @@ std::string cure_of(const GError& error, const StreamConfig& config) {
   return "";
 }
 
+/// Holds the first frame in front of the model, and tells so on the bus.
+gulong hold_first_frame(GstElement* infer) {
+  const auto hold = [](GstPad* pad, GstPadProbeInfo*, gpointer) {
+    GstElement* const element = gst_pad_get_parent_element(pad);
+    if (element) {
+      gst_element_post_message(
+          element,
+          gst_message_new_application(GST_OBJECT(element), gst_structure_new_empty(kHeldFrame)));
+      gst_object_unref(element);
+    }
+    return GST_PAD_PROBE_OK;
+  };
+  GstPad* const pad = gst_element_get_static_pad(infer, "sink");
+  const auto type =
+      static_cast<GstPadProbeType>(GST_PAD_PROBE_TYPE_BLOCK | GST_PAD_PROBE_TYPE_BUFFER);
+  const gulong probe = gst_pad_add_probe(pad, type, hold, nullptr, nullptr);
+  gst_object_unref(pad);
+  return probe;
+}
+
 }  // namespace
 
 struct Stream::Run {
@@ -126,8 +147,8 @@ struct Stream::Run {
   std::map<std::string, std::uint64_t> dropped_by;  // elements in front of the model
   std::uint64_t dropped_before = 0;                 // all of them together, on the way to the model
   guint watch = 0;
-  bool is_looping = false;  // by seeks
-  std::mutex mutex;         // held while the state changes
+  gulong held = 0;   // the probe that holds a looped file's first frame
+  std::mutex mutex;  // held while the state changes
   std::atomic<bool> is_over{false};
 };
 
@@ -197,6 +218,9 @@ void Stream::start() {
     if (!further) break;
     run->further.push_back(further);
   }
+  if (is_looped(config_) && run->infer) {
+    run->held = hold_first_frame(run->infer);
+  }
   GstBus* const bus = gst_element_get_bus(run->pipeline);
   const auto handle = [](GstBus*, GstMessage* message, gpointer self) -> gboolean {
     const std::shared_ptr<Stream> alive = static_cast<Stream*>(self)->shared_from_this();
@@ -212,19 +236,19 @@ void Stream::start() {
   ticked_missed_ = before_.missed;
   ticked_busy_ns_ = before_.busy_ns;
 
-  using Holder = std::pair<std::shared_ptr<Run>, GstState>;
-  const auto change = [](GstElement* pipeline, gpointer data) {
-    const auto& [held, state] = *static_cast<Holder*>(data);
+  using Holder = std::shared_ptr<Run>;
+  const auto play = [](GstElement* pipeline, gpointer data) {
+    const Holder& held = *static_cast<Holder*>(data);
     const std::scoped_lock lock(held->mutex);
-    if (held->is_over || gst_element_set_state(pipeline, state) != GST_STATE_CHANGE_FAILURE) return;
+    if (held->is_over ||
+        gst_element_set_state(pipeline, GST_STATE_PLAYING) != GST_STATE_CHANGE_FAILURE)
+      return;
     // Behind the element's own message, if there is one: the first counts.
     GST_ELEMENT_ERROR(pipeline, CORE, STATE_CHANGE, ("The pipeline could not be started."),
                       (nullptr));
   };
-  gst_element_call_async(
-      run_->pipeline, change,
-      new Holder(run_, is_looped(config_) ? GST_STATE_PAUSED : GST_STATE_PLAYING),
-      [](gpointer data) { delete static_cast<Holder*>(data); });
+  gst_element_call_async(run_->pipeline, play, new Holder(run_),
+                         [](gpointer data) { delete static_cast<Holder*>(data); });
 }
 
 void Stream::start_after(guint milliseconds) {
@@ -350,14 +374,17 @@ void Stream::on_end() {
 }
 
 /// A file that is played over and over goes back without a gap: the end of a segment is no end of
-/// the stream.
-void Stream::on_prerolled() {
-  if (!is_looped(config_) || run_->is_looping) return;
-  run_->is_looping = true;
-  gst_element_seek(run_->pipeline, 1.0, GST_FORMAT_TIME,
-                   static_cast<GstSeekFlags>(GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_SEGMENT),
-                   GST_SEEK_TYPE_SET, 0, GST_SEEK_TYPE_NONE, 0);
-  gst_element_set_state(run_->pipeline, GST_STATE_PLAYING);
+/// the stream. That takes a seek, which flushes: behind the model it would make the first frame
+/// count twice.
+void Stream::on_held_frame() {
+  const gulong held = std::exchange(run_->held, 0);
+  if (held == 0) return;
+  GstPad* const pad = gst_element_get_static_pad(run_->infer, "sink");
+  const auto flags = static_cast<GstSeekFlags>(GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_SEGMENT);
+  gst_pad_push_event(pad, gst_event_new_seek(1.0, GST_FORMAT_TIME, flags, GST_SEEK_TYPE_SET, 0,
+                                             GST_SEEK_TYPE_NONE, 0));
+  gst_pad_remove_probe(pad, held);
+  gst_object_unref(pad);
 }
 
 /// A decoder that is told of late frames drops them before the model sees them.
@@ -382,8 +409,8 @@ void Stream::on_message(GstMessage* message) {
     case GST_MESSAGE_EOS:
       on_end();
       return;
-    case GST_MESSAGE_ASYNC_DONE:
-      on_prerolled();
+    case GST_MESSAGE_APPLICATION:
+      on_held_frame();
       return;
     case GST_MESSAGE_LATENCY:
       gst_bin_recalculate_latency(GST_BIN(run_->pipeline));

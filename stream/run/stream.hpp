@@ -80,7 +80,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void on_error(GstMessage* message);
   void on_drops(GstMessage* message);
   void on_end();
-  void on_prerolled();
+  void on_held_frame();
   bool has_input() const;
   void carry_counts();
   std::vector<PlaceCounts> counts_of(const char* kind, const FoundFrame& frame) const;

@@ -109,6 +109,12 @@ class NpuStream(unittest.TestCase):
         frames = [frame["frame"] for frame in self.lines("good")]
         self.assertEqual(frames, list(range(len(frames))))
 
+    def test_a_looped_file_gives_each_frame_once(self):
+        self.start(clip("one", ", loop: true"))
+        self.wait("the second time", lambda: len(self.lines("one")) > 320)
+        times = [frame["pts"] for frame in self.lines("one")]
+        self.assertEqual(times, [number % 300 * 10**9 // 30 for number in range(len(times))])
+
     def test_a_reload_leaves_other_streams_alone(self):
         self.start(clip("stays", ", loop: true") + clip("goes", ", loop: true"))
         self.wait("both streams", lambda: len(self.lines("stays")) > 5 and len(self.lines("goes")) > 5)
