@@ -176,6 +176,7 @@ void Stream::replace(StreamConfig config, LaunchLine line) {
   line_ = std::move(line);
   failures_ = 0;
   limit_ = 0;
+  state_ = config_.json.value("paused", false) ? StreamState::kPaused : StreamState::kStarting;
 }
 
 void Stream::start() {
@@ -185,7 +186,7 @@ void Stream::start() {
   timer_ = 0;
   if (run_) return;
   if (leaving_) {
-    when_gone_.emplace_back([this] { start(); });
+    starts_when_gone_ = true;
     return;
   }
   if (config_.json.value("paused", false)) {
@@ -270,6 +271,7 @@ void Stream::end_run(std::function<void()> done) {
     g_source_remove(timer_);
   }
   timer_ = 0;
+  starts_when_gone_ = false;
   if (done) {
     when_gone_.push_back(std::move(done));
   }
@@ -299,6 +301,9 @@ void Stream::end_run(std::function<void()> done) {
       if (!self) return;
       self->leaving_ = false;
       for (auto& work : std::exchange(self->when_gone_, {})) work();
+      if (std::exchange(self->starts_when_gone_, false)) {
+        self->start();
+      }
     });
   };
   gst_element_call_async(run_->pipeline, leave, new Holder(run_, weak_from_this()),

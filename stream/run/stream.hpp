@@ -91,9 +91,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::shared_ptr<Run> run_;
   bool leaving_ = false;  // the last run is being stopped
   std::vector<std::function<void()>> when_gone_;
+  bool starts_when_gone_ = false;
   guint timer_ = 0;
 
-  StreamState state_ = StreamState::kPaused;
+  StreamState state_ = StreamState::kStarting;
   bool was_started_ = false, is_draining_ = false;
   std::string error_, cure_;
   std::uint32_t restarts_ = 0, failures_ = 0;  // failures in a row

@@ -9,6 +9,8 @@
 #include <functional>
 
 #include "config/edit.hpp"
+#include "run/launch_line.hpp"
+#include "run/stream.hpp"
 #include "support/temp_dir.hpp"
 
 namespace npustream {
@@ -16,7 +18,7 @@ namespace {
 
 class FleetTest : public testing::Test {
  protected:
-  void start(const std::string& streams) {
+  void write(const std::string& streams) {
     gst_init(nullptr, nullptr);
     const std::string shapes = std::getenv("NPU_SHAPES_FOLDER");
     const std::string yaml =
@@ -26,6 +28,10 @@ class FleetTest : public testing::Test {
     for (std::size_t at = 0; (at = text.find("CLIP", at)) != std::string::npos;)
       text.replace(at, 4, shapes + "/shapes.mp4");
     replace_file(file_, text);
+  }
+
+  void start(const std::string& streams) {
+    write(streams);
     fleet_ = std::make_unique<Fleet>(read_config(file_));
     fleet_->start();
   }
@@ -60,6 +66,7 @@ TEST_F(FleetTest, CountsGoOnInAnotherPipeline) {
   wait_for([&] { return forward("door") > 2; });
   const std::uint64_t counted = forward("door");
   fleet_->change("door", {{"priority", 3}});  // another launch line
+  EXPECT_EQ(fleet_->stream("door").state, StreamState::kStarting);
   wait_for([&] { return fleet_->stream("door").state == StreamState::kPlaying; });
   EXPECT_GE(forward("door"), counted);
   wait_for([&] { return forward("door") > counted + 2; });
@@ -117,6 +124,25 @@ TEST_F(FleetTest, ACameraThatNeverGivesAFrameHasFailed) {
   wait_for([&] { return fleet_->stream("mute").state == StreamState::kWaiting; });
   EXPECT_EQ(fleet_->stream("mute").error, "no frame came for 20 s");
   EXPECT_TRUE(fleet_->is_ready());
+}
+
+// Its old pipeline still ends when it should start again, and then it is removed.
+TEST_F(FleetTest, AStreamThatIsStoppedWhileItWaitsDoesNotStart) {
+  write(
+      "  - id: slow\n"
+      "    source: {launch: 'videotestsrc ! tee name=t ! queue ! identity error-after=1 ! fakesink "
+      "t. ! queue ! identity sleep-time=4000000'}\n");
+  const Config config = read_config(file_);
+  const auto stream = std::make_shared<Stream>(
+      config.streams[0], launch_line(config.streams[0], config), [](const auto&...) {});
+  stream->start();
+  wait_for([&] { return stream->state() == StreamState::kWaiting; });
+  const gint64 tried_us = g_get_monotonic_time() + 3 * G_USEC_PER_SEC / 2;
+  wait_for([&] { return g_get_monotonic_time() > tried_us; });
+  bool is_done = false;
+  stream->stop([&] { is_done = true; });
+  wait_for([&] { return is_done; });
+  EXPECT_TRUE(stream->is_gone());
 }
 
 TEST_F(FleetTest, StreamsComeAndGo) {
