@@ -1,13 +1,22 @@
 #!/usr/bin/env python3
-"""npu-stream's REST, its guards and its descriptions: rest_test.py NPU_STREAM"""
+"""npu-stream's REST, its guards and its descriptions: rest_test.py NPU_STREAM [FOLDER]
+
+FOLDER: of the environment with the validators of OpenAPI and OpenMetrics, made if this Python lacks them; without it their tests are skipped."""
 
 import os
 import random
 import subprocess
 import sys
 import unittest
+from pathlib import Path
 
 from service import PATIENCE, Service
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "support"))
+import with_packages  # noqa: E402
+
+if len(sys.argv) > 2:
+    with_packages.need(sys.argv[2], openapi_spec_validator="openapi-spec-validator", prometheus_client="prometheus-client")
 
 PROGRAM = os.path.abspath(sys.argv[1])
 TOKEN = "0123456789abcdef0123"
