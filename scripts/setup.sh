@@ -15,7 +15,7 @@ packages=(
 )
 test_packages=(ccache gir1.2-gst-plugins-base-1.0 gir1.2-gst-rtsp-server-1.0 libgirepository1.0-dev mold mosquitto mosquitto-clients openssl python3-gi)
 all_packages=(
-  clang clang-format debian-archive-keyring git libclang-rt-dev llvm mmdebstrap
+  chromium chromium-driver clang clang-format debian-archive-keyring git libclang-rt-dev llvm mmdebstrap
   cpio qemu-system-x86
 )
 
