@@ -11,90 +11,16 @@
 #include <set>
 
 #include "found.hpp"
+#include "on_main.hpp"
 
 namespace npustream {
 namespace {
 
-constexpr double kNsPerMs = 1e6, kNsPerSecond = 1e9;
+constexpr double kNsPerSecond = 1e9;
 constexpr gint64 kSteadyUs = 10 * G_USEC_PER_SEC;  // plays well again
 constexpr gint64 kSilentUs = 20 * G_USEC_PER_SEC;  // a camera that gives no frame has failed
 constexpr guint kLongestWaitMs = 60000;
 constexpr const char* kHeldFrame = "npu-stream-held-frame";
-
-/// On the main context's thread, soon.
-void on_main(std::function<void()> work) {
-  g_idle_add_full(
-      G_PRIORITY_DEFAULT,
-      [](gpointer data) -> gboolean {
-        (*static_cast<std::function<void()>*>(data))();
-        return G_SOURCE_REMOVE;
-      },
-      new std::function<void()>(std::move(work)),
-      [](gpointer data) { delete static_cast<std::function<void()>*>(data); });
-}
-
-std::uint64_t number_of(const GstStructure* stats, const char* field) {
-  guint64 value = 0;
-  gst_structure_get_uint64(stats, field, &value);
-  return value;
-}
-
-/// "12 frames: ordinary memory ...; 3 frames: ..." gives the text of each reason, in the order of
-/// their fields.
-std::vector<std::string> copy_texts(const GstStructure* stats) {
-  const gchar* const text = gst_structure_get_string(stats, "copy-reasons");
-  std::vector<std::string> texts;
-  if (!text || !*text) return texts;
-  gchar** const parts = g_strsplit(text, "; ", -1);
-  for (gchar** part = parts; *part; ++part) {
-    const gchar* const colon = std::strstr(*part, ": ");
-    const bool is_new = colon && g_ascii_isdigit(**part);
-    if (is_new) {
-      texts.emplace_back(colon + 2);
-    } else if (!texts.empty()) {
-      texts.back() += std::string("; ") + *part;
-    }
-  }
-  g_strfreev(parts);
-  return texts;
-}
-
-void add_copies(const GstStructure* stats, std::map<std::string, CopyCount>* copies) {
-  const std::vector<std::string> texts = copy_texts(stats);
-  std::size_t next = 0;
-  for (gint i = 0; i < gst_structure_n_fields(stats); ++i) {
-    const std::string field = gst_structure_nth_field_name(stats, static_cast<guint>(i));
-    const bool is_reason = field.rfind("copied-", 0) == 0 && !field.ends_with("-bytes");
-    if (!is_reason) continue;
-    const std::string reason = field.substr(std::strlen("copied-"));
-    CopyCount& copy = (*copies)[reason];
-    copy.reason = reason;
-    copy.frames += number_of(stats, field.c_str());
-    if (next < texts.size()) {
-      copy.cure = texts[next];
-    }
-    ++next;
-  }
-}
-
-/// Adds the counts of npuinfer, or npuimport.
-void add_stats(const GstStructure* stats, StreamCounters* counters) {
-  const std::uint64_t frames = number_of(stats, "frames"), inferred = number_of(stats, "inferred");
-  const std::uint64_t missed = number_of(stats, "dropped") + number_of(stats, "late");
-  const std::uint64_t skipped = number_of(stats, "skipped"), lost = number_of(stats, "lost");
-  const std::uint64_t out =
-      inferred + missed + skipped + lost + number_of(stats, "gap") + number_of(stats, "no-objects");
-  counters->frames += frames;
-  counters->inferred += inferred;
-  counters->missed += missed;
-  counters->skipped += skipped;
-  counters->lost += lost;
-  constexpr std::uint64_t kMostInFlight = 64;  // frames that a flush took stay in the difference
-  counters->queue = std::min(kMostInFlight, frames - std::min(frames, out));
-  counters->latency_p50_ms = static_cast<double>(number_of(stats, "latency-p50")) / kNsPerMs;
-  counters->latency_p95_ms = static_cast<double>(number_of(stats, "latency-p95")) / kNsPerMs;
-  add_copies(stats, &counters->copies);
-}
 
 std::string cure_of(const GError& error, const StreamConfig& config) {
   if (error.domain == GST_RESOURCE_ERROR && is_camera(config)) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "counters.hpp"
 #include "launch_line.hpp"
 #include "picture_maker.hpp"
 #include "snapshot.hpp"
@@ -15,15 +16,6 @@
 namespace npustream {
 
 class FoundFrame;
-
-/// npuinfer's counters since the stream was added.
-struct StreamCounters {
-  std::uint64_t frames = 0, inferred = 0, missed = 0, skipped = 0, lost = 0;
-  double latency_p50_ms = 0, latency_p95_ms = 0;
-  std::uint64_t busy_ns = 0;  // of the device's time, for all models
-  std::uint64_t queue = 0;
-  std::map<std::string, CopyCount> copies;  // by reason
-};
 
 /// Used on the main context's thread only. The pipeline's state is changed on other threads: that
 /// may take as long as a device takes to open.
