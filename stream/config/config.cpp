@@ -47,7 +47,8 @@ Config make_config(Json document, const std::string& path, const Marks& marks) {
                             ? document["defaults"]
                             : Json::object();
   for (const Json& stream : document["streams"]) {
-    config.streams.push_back({stream["id"].get<std::string>(), with_defaults(stream, defaults)});
+    config.streams.push_back({stream["id"].get<std::string>(), with_defaults(stream, defaults),
+                              std::filesystem::path(path).parent_path()});
   }
   config.document = std::move(document);
   return config;

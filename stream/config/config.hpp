@@ -25,10 +25,11 @@ struct ServerConfig {
 };
 
 /// A stream with the defaults filled in. `json` has the keys of the file, of this stream and of
-/// `defaults`.
+/// `defaults`. Relative paths count from `folder`.
 struct StreamConfig {
   std::string id;
   Json json;
+  std::string folder;
   bool operator==(const StreamConfig&) const = default;
 };
 

@@ -231,6 +231,10 @@ std::vector<Key> shared_stream_keys() {
        .kind = Kind::kMapOrText,
        .help = "where a JSON line per frame goes; {id} in the location is the stream's",
        .scope = Scope::kPublish},
+      {.name = "record",
+       .kind = Kind::kMapOrText,
+       .help = "write a video of each event; a text is the folder",
+       .scope = Scope::kRecord},
       {.name = "priority",
        .kind = Kind::kInteger,
        .help = "higher ones have their turn first",
@@ -385,6 +389,46 @@ std::vector<Key> overlay_keys() {
   return keys;
 }
 
+std::vector<Key> record_keys() {
+  return {
+      {.name = "folder",
+       .kind = Kind::kPath,
+       .help = "where clips are written; {id} is the stream's",
+       .value_if_missing = "\"clips\""},
+      {.name = "before",
+       .kind = Kind::kNumber,
+       .help = "seconds in front of an event",
+       .most = 60,
+       .value_if_missing = "5"},
+      {.name = "after",
+       .kind = Kind::kNumber,
+       .help = "seconds behind the last event",
+       .most = 600,
+       .value_if_missing = "10"},
+      {.name = "longest",
+       .kind = Kind::kNumber,
+       .help = "seconds; an event later begins another clip",
+       .least = 10,
+       .most = 3600,
+       .value_if_missing = "300"},
+      {.name = "on",
+       .kind = Kind::kTexts,
+       .help = "entered, left, forward, backward, and labels of objects; else every event of zones "
+               "and lines, or any object where there are none"},
+      {.name = "keep",
+       .kind = Kind::kInteger,
+       .help = "most clips of a stream; the oldest go",
+       .least = 1,
+       .most = 1000000,
+       .value_if_missing = "100"},
+      {.name = "keep-bytes",
+       .kind = Kind::kInteger,
+       .help = "most bytes of a stream's clips; the oldest go; 0: any number",
+       .most = 1e15,
+       .value_if_missing = "0"},
+  };
+}
+
 std::vector<Key> publish_keys() {
   const char* publish = "npupublish";
   return {
@@ -459,7 +503,7 @@ const std::vector<Key>& keys_of(Scope scope) {
                                 stream = stream_keys(), defaults = shared_stream_keys(),
                                 source = source_keys(), crop = crop_keys(), track = track_keys(),
                                 count = count_keys(), overlay = overlay_keys(),
-                                publish = publish_keys();
+                                record = record_keys(), publish = publish_keys();
   switch (scope) {
     case Scope::kFile:
       return file;
@@ -481,6 +525,8 @@ const std::vector<Key>& keys_of(Scope scope) {
       return count;
     case Scope::kOverlay:
       return overlay;
+    case Scope::kRecord:
+      return record;
     case Scope::kPublish:
       return publish;
   }

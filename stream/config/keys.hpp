@@ -33,6 +33,7 @@ enum class Scope {
   kTrack,
   kCount,
   kOverlay,
+  kRecord,
   kPublish
 };
 

@@ -75,7 +75,8 @@ struct Fleet::Impl {
   void edit(Config next, const std::string& yaml);
   std::string current_text() const;
 
-  void tell(const std::string& stream, const std::string& kind, const std::string& text);
+  void tell(const std::string& stream, const std::string& kind, const std::string& text,
+            const std::string& clip = "");
   void tick();
   void add_pictures();
   void share(const std::string& device, const std::vector<StreamPtr>& streams);
@@ -105,9 +106,9 @@ struct Fleet::Impl {
 
 std::shared_ptr<Stream> Fleet::Impl::make(const StreamConfig& stream, const LaunchLine& line) {
   return std::make_shared<Stream>(
-      stream, line, [this](const Stream& from, const std::string& kind, const std::string& text) {
-        tell(from.config().id, kind, text);
-      });
+      stream, line,
+      [this](const Stream& from, const std::string& kind, const std::string& text,
+             const std::string& clip) { tell(from.config().id, kind, text, clip); });
 }
 
 const std::shared_ptr<Stream>& Fleet::Impl::find(const std::string& id) const {
@@ -123,9 +124,9 @@ std::size_t Fleet::Impl::index_of(const std::string& id) const {
   throw NotFound("there is no stream " + id);
 }
 
-void Fleet::Impl::tell(const std::string& stream, const std::string& kind,
-                       const std::string& text) {
-  events.push_back({++event_count, now_text(), stream, kind, text, nullptr});
+void Fleet::Impl::tell(const std::string& stream, const std::string& kind, const std::string& text,
+                       const std::string& clip) {
+  events.push_back({++event_count, now_text(), stream, kind, text, clip, nullptr});
   if (events.size() > kMostEvents) {
     events.pop_front();
   }
@@ -135,6 +136,7 @@ void Fleet::Impl::tell(const std::string& stream, const std::string& kind,
     }
     return;
   }
+  if (kind == "recorded") return;  // as often as those
   std::cerr << "npu-stream: " << (stream.empty() ? "" : stream + ": ") << text << std::endl;
 }
 

@@ -13,6 +13,11 @@ namespace {
 constexpr const char* kPlain =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,%@+-";
 
+/// Video that Matroska files have, in their form where there are several.
+constexpr const char* kRecordable =
+    "video/x-h264,stream-format=avc,alignment=au;video/x-h265,stream-format=hvc1,alignment=au;"
+    "video/x-vp8;video/x-vp9;video/x-av1;video/mpeg,systemstream=false;image/jpeg";
+
 bool is_plain(const std::string& text) {
   return !text.empty() && text.find_first_not_of(kPlain) == std::string::npos;
 }
@@ -26,10 +31,7 @@ std::string joined(const Json& texts) {
 class Builder {
  public:
   Builder(const StreamConfig& stream, const Config& config)
-      : keys_(stream.json),
-        stream_(stream),
-        config_(config),
-        folder_(std::filesystem::path(config.file).parent_path()) {}
+      : keys_(stream.json), stream_(stream), config_(config), folder_(stream.folder) {}
 
   LaunchLine build();
 
@@ -61,6 +63,10 @@ class Builder {
   void add_model(const std::string& name, std::size_t number);
   void add_tracking();
   void add_publish();
+  void decode();
+  bool is_recorded() const { return keys_.contains("record"); }
+  void add_end();
+  void add_branch(const char* from, std::initializer_list<const char*> elements);
   bool is_tracked() const;
   Json places() const;
   std::string drop() const;
@@ -70,6 +76,7 @@ class Builder {
   const Config& config_;
   std::filesystem::path folder_;
   LaunchLine line_;
+  bool is_encoded_ = false;  // what the source gives
 };
 
 std::string Builder::value_text(const Json& value, Kind kind) const {
@@ -98,12 +105,25 @@ void Builder::require_caps(const std::string& text) const {
   gst_caps_unref(caps);
 }
 
+/// A clip gets the source's own encoded frames, from in front of the decoder.
+void Builder::decode() {
+  is_encoded_ = true;
+  if (is_recorded()) {
+    element("parsebin");
+    element("capsfilter");
+    set("caps", kRecordable);
+    element("tee", "encoded");
+    element("queue");
+  }
+  element("decodebin");
+}
+
 void Builder::add_source() {
   const Json& source = keys_["source"];
   if (source.contains("file")) {
     element("filesrc");
     set("location", path(source["file"].get<std::string>()));
-    element("decodebin");
+    decode();
   } else if (source.contains("rtsp")) {
     element("rtspsrc");
     set("location", source["rtsp"].get<std::string>());
@@ -111,7 +131,7 @@ void Builder::add_source() {
     set("latency", std::to_string(source.value("latency", 100)));
     set("tcp-timeout", "5000000");  // microseconds
     element("application/x-rtp,media=video");
-    element("decodebin");
+    decode();
   } else if (source.contains("v4l2")) {
     const std::string caps = source.value("caps", "");
     const bool is_encoded = !caps.empty() && caps.rfind("video/x-raw", 0) != 0;
@@ -126,7 +146,7 @@ void Builder::add_source() {
       set("caps", caps);
     }
     if (is_encoded) {
-      element("decodebin");
+      decode();
     }
   } else {
     gint count = 0;
@@ -224,15 +244,36 @@ void Builder::add_publish() {
   }
   publish["policy"] = publish.value("policy", "drop-old");
   publish["append"] = publish.value("append", true);
-  std::string location = publish.value("location", "-");
-  for (std::size_t at = 0; (at = location.find("{id}", at)) != std::string::npos;
-       at += stream_.id.size()) {
-    location.replace(at, 4, stream_.id);
-  }
-  publish["location"] = location;
+  publish["location"] = with_id(publish.value("location", "-"), stream_.id);
   element("npupublish", "publish");
   set("stream-id", stream_.id);
   set_properties(publish, Scope::kPublish, "npupublish");
+}
+
+void Builder::add_branch(const char* from, std::initializer_list<const char*> elements) {
+  line_.emplace_back(from);
+  for (const char* name : elements) element(name);
+  element("fakesink", "record");
+  for (const char* property : {"sync=false", "async=false", "enable-last-sample=false"})
+    line_.emplace_back(property);
+}
+
+void Builder::add_end() {
+  if (is_recorded() && !is_encoded_) {
+    element("tee", "frames");
+  }
+  element("fakesink", "end");
+  const bool is_paced = keys_["source"].contains("file") && keys_["source"].value("realtime", true);
+  set("sync", is_paced ? "true" : "false");
+  if (is_paced) {
+    set("qos", "true");
+  }
+  if (!is_recorded()) return;
+  if (is_encoded_) {
+    add_branch("encoded.", {"queue"});
+  } else {
+    add_branch("frames.", {"queue", "videoconvert", "jpegenc"});
+  }
 }
 
 LaunchLine Builder::build() {
@@ -249,12 +290,7 @@ LaunchLine Builder::build() {
   }
   add_tracking();
   add_publish();
-  element("fakesink", "end");
-  const bool is_paced = keys_["source"].contains("file") && keys_["source"].value("realtime", true);
-  set("sync", is_paced ? "true" : "false");
-  if (is_paced) {
-    set("qos", "true");
-  }
+  add_end();
   return std::move(line_);
 }
 
@@ -308,6 +344,19 @@ bool is_looped(const StreamConfig& stream) {
 }
 bool is_camera(const StreamConfig& stream) {
   return !stream.json["source"].contains("file");
+}
+
+bool has_places(const StreamConfig& stream) {
+  const auto has = [&](const char* kind) {
+    return stream.json.contains(kind) && !stream.json[kind].empty();
+  };
+  return has("zones") || has("lines");
+}
+
+std::string with_id(std::string text, const std::string& id) {
+  for (std::size_t at = 0; (at = text.find("{id}", at)) != std::string::npos; at += id.size())
+    text.replace(at, 4, id);
+  return text;
 }
 
 std::string overlay_words(const StreamConfig& stream) {

@@ -13,8 +13,8 @@ namespace npustream {
 using LaunchLine = std::vector<std::string>;
 
 /// Elements are named infer, count, publish and end (the sink); of a cascade's further models
-/// infer2 and so on. Throws ConfigError for a `launch` with an open quote, and for `caps` that are
-/// none.
+/// infer2 and so on. With the key `record` encoded frames reach another sink, record. Throws
+/// ConfigError for a `launch` with an open quote, and for `caps` that are none.
 LaunchLine launch_line(const StreamConfig& stream, const Config& config);
 /// As a shell reads it.
 std::string shell_text(const LaunchLine& line);
@@ -23,6 +23,9 @@ std::string without_passwords(std::string text);
 /// Whether a file plays over and over, and whether the source never ends by itself.
 bool is_looped(const StreamConfig& stream);
 bool is_camera(const StreamConfig& stream);
+bool has_places(const StreamConfig& stream);
+/// With "{id}" replaced.
+std::string with_id(std::string text, const std::string& id);
 /// npuoverlay with the properties that `overlay` sets; empty: nothing is drawn.
 std::string overlay_words(const StreamConfig& stream);
 /// name="value", as gst_parse_launch() reads it.

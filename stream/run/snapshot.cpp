@@ -68,8 +68,13 @@ Json to_json(const StreamSnapshot& snapshot) {
 }
 
 Json to_json(const Event& event) {
-  return {{"number", event.number}, {"time", event.time}, {"stream", event.stream},
-          {"kind", event.kind},     {"text", event.text}, {"picture", event.picture != nullptr}};
+  return {{"number", event.number},
+          {"time", event.time},
+          {"stream", event.stream},
+          {"kind", event.kind},
+          {"text", event.text},
+          {"picture", event.picture != nullptr},
+          {"clip", event.clip.empty() ? Json() : Json(event.clip)}};
 }
 
 Json to_json(const DeviceReading& reading) {

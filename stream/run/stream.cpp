@@ -12,6 +12,7 @@
 
 #include "found.hpp"
 #include "on_main.hpp"
+#include "recorder.hpp"
 
 namespace npustream {
 namespace {
@@ -69,6 +70,7 @@ struct Stream::Run {
     gst_clear_object(&pipeline);
   }
   GstElement *pipeline = nullptr, *infer = nullptr, *end = nullptr;
+  std::shared_ptr<Recorder> recorder;               // null: nothing is recorded
   std::vector<GstElement*> further;                 // a cascade's other models
   std::map<std::string, std::uint64_t> dropped_by;  // elements in front of the model
   std::uint64_t dropped_before = 0;                 // all of them together, on the way to the model
@@ -87,6 +89,9 @@ Stream::~Stream() {
   }
   pictures_.clear();
   if (!run_) return;
+  if (run_->recorder) {
+    run_->recorder->finish();
+  }
   run_->is_over = true;
   const std::scoped_lock lock(run_->mutex);
   gst_element_set_state(run_->pipeline, GST_STATE_NULL);
@@ -95,6 +100,22 @@ Stream::~Stream() {
 void Stream::set_state(StreamState state) {
   state_ = state;
   was_started_ = was_started_ || state != StreamState::kStarting;
+}
+
+void Stream::tell(const std::string& kind, const std::string& text, const std::string& clip) {
+  tell_(*this, kind, text, clip);
+}
+
+bool Stream::is_gone() const {
+  const auto is_done = [](const auto& recorder) { return recorder->is_done(); };
+  return !run_ && !leaving_ && std::all_of(recorders_.begin(), recorders_.end(), is_done);
+}
+
+void Stream::set_config(StreamConfig config) {
+  config_ = std::move(config);
+  if (run_ && run_->recorder && config_.json.contains("record")) {
+    run_->recorder->set(record_settings(config_));
+  }
 }
 
 void Stream::replace(StreamConfig config, LaunchLine line) {
@@ -134,11 +155,21 @@ void Stream::start() {
     cure_ = "change the stream's keys, or install what is missing; then reload";
     g_error_free(error);
     set_state(StreamState::kFailed);
-    tell_(*this, "failed", error_ + "; " + cure_);
+    tell("failed", error_ + "; " + cure_);
     return;
   }
   run->infer = gst_bin_get_by_name(GST_BIN(run->pipeline), "infer");
   run->end = gst_bin_get_by_name(GST_BIN(run->pipeline), "end");
+  if (GstElement* const record = gst_bin_get_by_name(GST_BIN(run->pipeline), "record")) {
+    run->recorder = Recorder::make(
+        run->end, record, record_settings(config_),
+        [weak = weak_from_this()](const auto& kind, const auto& text, const auto& clip) {
+          const auto self = weak.lock();
+          if (!self) return;
+          self->tell(kind, text, clip);
+        });
+    gst_object_unref(record);
+  }
   for (int number = 2;; ++number) {
     const std::string name = "infer" + std::to_string(number);
     GstElement* const further = gst_bin_get_by_name(GST_BIN(run->pipeline), name.c_str());
@@ -206,6 +237,10 @@ void Stream::end_run(std::function<void()> done) {
     return;
   }
   if (!run_) return;
+  if (run_->recorder) {
+    run_->recorder->finish();
+    recorders_.push_back(run_->recorder);
+  }
   carry_counts();
   before_ = counters();
   before_.queue = 0;
@@ -261,9 +296,8 @@ void Stream::fail(const std::string& error, const std::string& cure) {
   set_state(StreamState::kWaiting);
   const guint wait_ms = std::min(kLongestWaitMs, 1000U << std::min(failures_ - 1, 6U));
   if (failures_ == 1) {
-    tell_(*this, "failed",
-          error_ + (cure_.empty() ? "" : "; " + cure_) +
-              ". It is started again, after 1 s at first and up to 60 s later");
+    tell("failed", error_ + (cure_.empty() ? "" : "; " + cure_) +
+                       ". It is started again, after 1 s at first and up to 60 s later");
   }
   if (!is_draining_) {
     start_after(wait_ms);
@@ -300,7 +334,7 @@ void Stream::on_end() {
   } else {
     end_run(nullptr);
     set_state(StreamState::kEnded);
-    tell_(*this, "ended", "the file is at its end");
+    tell("ended", "the file is at its end");
   }
 }
 
@@ -380,9 +414,8 @@ void Stream::on_message(GstMessage* message) {
       const GstStructure* const said = gst_message_get_structure(message);
       if (!said || !gst_structure_has_name(said, "npu-count")) return;
       const char* const kind = gst_structure_get_string(said, "event");
-      tell_(*this, kind,
-            std::string(gst_structure_get_string(said, "place")) + ": object " +
-                std::to_string(number_of(said, "id")));
+      tell(kind, std::string(gst_structure_get_string(said, "place")) + ": object " +
+                     std::to_string(number_of(said, "id")));
       return;
     }
     default:
@@ -400,6 +433,7 @@ bool Stream::has_input() const {
 
 void Stream::tick() {
   std::erase_if(pictures_, [](const auto& entry) { return entry.second->is_idle(); });
+  std::erase_if(recorders_, [](const auto& recorder) { return recorder->is_done(); });
   if (run_ && state_ == StreamState::kStarting && is_camera(config_) && !has_input() &&
       g_get_monotonic_time() - last_frame_us_ > kSilentUs) {
     fail("no frame came for 20 s", "check that the camera is on");
@@ -426,9 +460,8 @@ void Stream::tick() {
     return;
   }
   if (failures_ > 0 && now_us - playing_since_us_ > kSteadyUs) {
-    tell_(*this, "recovered",
-          "plays again, after " + std::to_string(failures_) +
-              (failures_ == 1 ? " start" : " starts"));
+    tell("recovered", "plays again, after " + std::to_string(failures_) +
+                          (failures_ == 1 ? " start" : " starts"));
     failures_ = 0;
     error_ = cure_ = "";
   }

@@ -16,13 +16,15 @@
 namespace npustream {
 
 class FoundFrame;
+class Recorder;
 
 /// Used on the main context's thread only. The pipeline's state is changed on other threads: that
 /// may take as long as a device takes to open.
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
-  /// An event of this stream: kind and text, as Event has them.
-  using Tell = std::function<void(const Stream&, const std::string& kind, const std::string& text)>;
+  /// An event of this stream: kind, text and clip, as Event has them.
+  using Tell = std::function<void(const Stream&, const std::string& kind, const std::string& text,
+                                  const std::string& clip)>;
 
   Stream(StreamConfig config, LaunchLine line, Tell tell);
   ~Stream();
@@ -32,10 +34,10 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void stop(std::function<void()> done);
   /// Ends the pipeline when what is in it came out.
   void drain();
-  bool is_gone() const { return !run_ && !leaving_; }
+  bool is_gone() const;
 
-  /// Takes what needs no other pipeline: overlay, min-fps.
-  void set_config(StreamConfig config) { config_ = std::move(config); }
+  /// Takes what needs no other pipeline: overlay, min-fps, when and how long clips are.
+  void set_config(StreamConfig config);
   /// Only behind stop(), whose end it need not await. Counts of lines and zones that stay where
   /// they are go on.
   void replace(StreamConfig config, LaunchLine line);
@@ -65,6 +67,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   struct Run;  // one pipeline
 
   void set_state(StreamState state);
+  void tell(const std::string& kind, const std::string& text, const std::string& clip = "");
   void end_run(std::function<void()> done);
   void fail(const std::string& error, const std::string& cure);
   void start_after(guint milliseconds);
@@ -81,7 +84,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   LaunchLine line_;
   Tell tell_;
   std::shared_ptr<Run> run_;
-  bool leaving_ = false;  // the last run is being stopped
+  bool leaving_ = false;                              // the last run is being stopped
+  std::vector<std::shared_ptr<Recorder>> recorders_;  // of runs before, while they write
   std::vector<std::function<void()>> when_gone_;
   bool starts_when_gone_ = false;
   guint timer_ = 0;

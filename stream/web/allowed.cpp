@@ -55,6 +55,9 @@ void check_allowed(const Json& edit, const std::string& config_file) {
   if (edit.contains("publish")) {
     refuse("publish", "where lines go can be changed in the file only");
   }
+  if (edit.contains("record")) {
+    refuse("record", "where clips are written can be changed in the file only");
+  }
   if (edit.contains("source")) {
     check_source(edit["source"], config_file);
   }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 
 #include "config/edit.hpp"
@@ -89,6 +90,29 @@ TEST_F(FleetTest, EventsComeWithPictures) {
     return std::any_of(events.begin(), events.end(),
                        [](const Event& event) { return event.kind == "forward" && event.picture; });
   });
+}
+
+TEST_F(FleetTest, EventsTellOfClips) {
+  start(std::string(kCounted) + "    record: {before: 1, after: 1, longest: 10}\n");
+  std::string clip;
+  wait_for([&] {
+    for (const Event& event : fleet_->events(0)) {
+      clip = event.kind == "recorded" ? to_json(event)["clip"].get<std::string>() : clip;
+    }
+    return !clip.empty();
+  });
+  EXPECT_TRUE(clip.starts_with("clips/door-")) << clip;
+  EXPECT_GT(std::filesystem::file_size(folder_.path() / clip), 1000U);
+  const std::uint64_t inferred = fleet_->stream("door").frames_inferred;
+  fleet_->change("door", {{"record", {{"folder", "other"}, {"after", 1}, {"longest", 10}}}});
+  wait_for([&] {
+    for (const Event& event : fleet_->events(0)) {
+      clip = event.kind == "recorded" ? event.clip : clip;
+    }
+    return clip.starts_with("other/");
+  });
+  EXPECT_TRUE(std::filesystem::exists(folder_.path() / clip));
+  EXPECT_GT(fleet_->stream("door").frames_inferred, inferred);
 }
 
 TEST_F(FleetTest, TheLastOfQuickEditsCounts) {

@@ -87,5 +87,28 @@ TEST(LaunchLine, HasTheElementsThatAStreamNeeds) {
             "append=true ! fakesink name=end sync=false");
 }
 
+TEST(LaunchLine, RecordsEncodedFramesOfTheSource) {
+  const Config config = parse_config(
+      "models: {m: {model: m.xml}}\n"
+      "defaults: {model: m, record: clips}\n"
+      "streams:\n"
+      "- {id: camera, source: {rtsp: 'rtsp://c'}}\n"
+      "- {id: raw, source: {launch: v4l2src}}\n",
+      "/f/c.yaml");
+  const std::string copied = shell_text(launch_line(config.streams[0], config));
+  EXPECT_NE(copied.find("! parsebin ! capsfilter "), std::string::npos) << copied;
+  EXPECT_NE(copied.find(" ! tee name=encoded ! queue ! decodebin ! "), std::string::npos);
+  EXPECT_TRUE(
+      copied.ends_with(" ! fakesink name=end sync=false encoded. ! queue ! fakesink "
+                       "name=record sync=false async=false enable-last-sample=false"))
+      << copied;
+  const std::string raw = shell_text(launch_line(config.streams[1], config));
+  EXPECT_TRUE(
+      raw.ends_with(" ! tee name=frames ! fakesink name=end sync=false frames. ! queue ! "
+                    "videoconvert ! jpegenc ! fakesink name=record sync=false async=false "
+                    "enable-last-sample=false"))
+      << raw;
+}
+
 }  // namespace
 }  // namespace npustream

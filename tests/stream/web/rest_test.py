@@ -75,6 +75,7 @@ class Rest(unittest.TestCase):
         for source in ({"file": "/etc/passwd"}, {"file": "../x.mp4"}, {"launch": "videotestsrc"}, {"v4l2": "/dev/mem"}, {"v4l2": "/dev/video0/../mem"}):
             self.assertTrue(self.refused(400, "POST", "/api/streams", {"id": "x", "source": source})["path"].startswith("source"), source)
         self.assertEqual(self.refused(400, "PATCH", "/api/streams/door", {"publish": "/tmp/x"})["path"], "publish")
+        self.assertEqual(self.refused(400, "PATCH", "/api/streams/door", {"record": {"folder": "/tmp"}})["path"], "record")
         link = self.service.folder / "link.mp4"
         link.symlink_to("/etc/passwd")
         self.refused(400, "POST", "/api/streams", {"id": "x", "source": {"file": "link.mp4"}})
