@@ -190,7 +190,71 @@ class File {
   int fd_;
 };
 
+std::uint64_t total_of(const Json& place, const char* key, const std::string& where) {
+  const auto found = place.find(key);
+  if (found == place.end()) return 0;
+  if (!found->is_number_unsigned()) {
+    refuse(where + "." + key, "must be a whole number from 0");
+  }
+  return found->get<std::uint64_t>();
+}
+
+/// Null, as where nobody has left, is 0.
+double mean_of(const Json& zone, const std::string& where) {
+  const auto found = zone.find("mean_seconds");
+  if (found == zone.end() || found->is_null()) return 0;
+  const double mean = found->is_number() ? found->get<double>() : -1;
+  if (!(mean >= 0)) {
+    refuse(where + ".mean_seconds", "must be a number from 0");
+  }
+  return mean;
+}
+
+/// Calls `set` with the index among `places` and the totals of each place that is there.
+template <typename Places, typename Set>
+void for_each_total(const Json& json, const char* key, const std::string& source,
+                    const Places& places, Set&& set) {
+  const auto list = json.find(key);
+  if (list == json.end()) return;
+  if (!list->is_array()) {
+    refuse(source + ": " + key, "must be a list, [...]");
+  }
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    const Json& totals = (*list)[i];
+    const std::string where = source + ": " + key + "[" + std::to_string(i) + "]";
+    if (!totals.is_object() || !totals.contains("name")) {
+      refuse(where, "needs a \"name\"");
+    }
+    for (std::size_t place = 0; place < places.size(); ++place) {
+      if (totals["name"] == places[place].name) {
+        set(place, totals, where);
+      }
+    }
+  }
+}
+
 }  // namespace
+
+void set_totals(const std::string& text, const std::string& source, npu::vision::Counter* counter) {
+  if (text.size() > kMostBytes) {
+    refuse(source, "is longer than 1 MiB");
+  }
+  const Json json = parse_json(text, source);
+  if (!json.is_object()) {
+    refuse(source, "must be an object, {...}");
+  }
+  for_each_total(json, "zones", source, counter->zones(),
+                 [&](std::size_t zone, const Json& totals, const std::string& where) {
+                   const std::uint64_t left = total_of(totals, "left", where);
+                   counter->set_totals(zone, total_of(totals, "entered", where), left,
+                                       mean_of(totals, where) * static_cast<double>(left));
+                 });
+  for_each_total(json, "lines", source, counter->lines(),
+                 [&](std::size_t line, const Json& totals, const std::string& where) {
+                   counter->set_totals(line, {total_of(totals, "forward", where),
+                                              total_of(totals, "backward", where)});
+                 });
+}
 
 CountPlaces parse_count_places(const std::string& text, const std::string& source) {
   if (text.size() > kMostBytes) {

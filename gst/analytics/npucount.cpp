@@ -25,7 +25,7 @@ namespace {
 using npu::vision::Sighting;
 
 struct CountSettings {
-  std::string places, location, object_class;
+  std::string places, location, object_class, initial_counts;
   Anchor anchor = Anchor::kBottom;
   std::uint32_t max_age_ms = 1000;
   float margin = 0.01F;
@@ -85,6 +85,9 @@ void Count::start() {
   CountPlaces places = places_of(active_);
   counter_.emplace(std::move(places.zones), std::move(places.lines), active_.max_age_ms / 1e3,
                    active_.margin);
+  if (!active_.initial_counts.empty()) {
+    set_totals(active_.initial_counts, "initial-counts", &*counter_);
+  }
   clock_ = FrameClock();
   missing_answers_ = MissingAnswers();
   frames_in_vain_ = 0;
@@ -169,6 +172,10 @@ std::vector<Property<Count>> properties() {
           kUntilReady)),
       property<C, &S::location>(g_param_spec_string(
           "location", "Location", "A file with what places would have", "", kUntilReady)),
+      property<C, &S::initial_counts>(g_param_spec_string(
+          "initial-counts", "Initial counts",
+          "Totals to go on from: a JSON line of npupublish, or its zones and lines", "",
+          kUntilReady)),
       property<C, &S::object_class>(g_param_spec_string(
           "object-class", "Object class",
           "Labels of the objects that are counted, separated by commas; empty: every object", "",

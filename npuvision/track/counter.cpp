@@ -129,6 +129,18 @@ Counter::Counter(std::vector<Zone> zones, std::vector<CountLine> lines, double l
   line_counts_.resize(lines_.size());
 }
 
+void Counter::set_totals(std::size_t zone, std::uint64_t entered, std::uint64_t left,
+                         double seconds_of_left) {
+  ZoneCount& count = zone_counts_.at(zone);
+  count.entered = entered;
+  count.left = left;
+  count.seconds_of_left = seconds_of_left;
+}
+
+void Counter::set_totals(std::size_t line, const LineCount& totals) {
+  line_counts_.at(line) = totals;
+}
+
 void Counter::forget_objects() {
   objects_.clear();
   events_.clear();

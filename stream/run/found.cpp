@@ -57,22 +57,22 @@ FoundFrame::~FoundFrame() {
   }
 }
 
-std::vector<std::pair<std::string, std::uint64_t>> FoundFrame::counts(
-    const std::string& kind, const std::string& place) const {
+Json FoundFrame::counts(const std::string& kind, const std::string& place) const {
   GstNpuLine line = {};
   GstNpuZone zone = {};
-  if (kind == "lines") {
-    for (guint i = 0; buffer_ && gst_npu_buffer_get_line(buffer_, i, &line); ++i) {
-      if (place == line.name) return {{"forward", line.forward}, {"backward", line.backward}};
-    }
-    return {{"forward", 0}, {"backward", 0}};
+  for (guint i = 0; buffer_ && kind == "lines" && gst_npu_buffer_get_line(buffer_, i, &line); ++i) {
+    if (place != line.name) continue;
+    return {{"name", place}, {"forward", line.forward}, {"backward", line.backward}};
   }
-  for (guint i = 0; buffer_ && gst_npu_buffer_get_zone(buffer_, i, &zone); ++i) {
-    if (place == zone.name) {
-      return {{"entered", zone.entered}, {"left", zone.left}, {"inside", zone.inside}};
-    }
+  for (guint i = 0; buffer_ && kind == "zones" && gst_npu_buffer_get_zone(buffer_, i, &zone); ++i) {
+    if (place != zone.name) continue;
+    return {{"name", place},
+            {"entered", zone.entered},
+            {"left", zone.left},
+            {"inside", zone.inside},
+            {"mean_seconds", zone.mean_seconds < 0 ? Json() : Json(zone.mean_seconds)}};
   }
-  return {{"entered", 0}, {"left", 0}, {"inside", 0}};
+  return nullptr;
 }
 
 Json FoundFrame::to_json() const {

@@ -22,9 +22,9 @@ class FoundFrame {
 
   int width() const { return width_; }
   int height() const { return height_; }
-  /// `kind`: "lines" or "zones". All of them, 0 where the frame does not have that place.
-  std::vector<std::pair<std::string, std::uint64_t>> counts(const std::string& kind,
-                                                            const std::string& place) const;
+  /// `kind`: "lines" or "zones". As a line of npupublish has them, but of a zone `inside` is a
+  /// number; null where the frame does not have that place.
+  Json counts(const std::string& kind, const std::string& place) const;
   /// As a line of npupublish: pts, width, height, detections.
   Json to_json() const;
 

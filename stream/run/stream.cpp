@@ -160,6 +160,7 @@ void Stream::start() {
   }
   run->infer = gst_bin_get_by_name(GST_BIN(run->pipeline), "infer");
   run->end = gst_bin_get_by_name(GST_BIN(run->pipeline), "end");
+  go_on_counting(run->pipeline);
   if (GstElement* const record = gst_bin_get_by_name(GST_BIN(run->pipeline), "record")) {
     run->recorder = Recorder::make(
         run->end, record, record_settings(config_),
@@ -502,31 +503,53 @@ StreamCounters Stream::counters() const {
 }
 
 void Stream::carry_counts() {
-  std::map<std::string, std::map<std::string, std::uint64_t>> counted;
+  std::map<std::string, Json> counts;
   const FoundFrame frame(run_->end);
   for (const char* kind : {"lines", "zones"}) {
-    for (const PlaceCounts& place : counts_of(kind, frame)) {
-      for (const auto& [name, count] : place.counts) {
-        if (name != "inside") {
-          counted[place_key(kind, place.place)][name] = count;
-        }
+    for (const PlaceCounts& place : places_of(config_.json, kind)) {
+      const std::string key = place_key(kind, place.place);
+      const Json found = frame.counts(kind, place.place.name);
+      if (!found.is_null()) {
+        counts[key] = found;
+      } else if (const auto before = counted_before_.find(key); before != counted_before_.end()) {
+        counts[key] = before->second;
       }
     }
   }
-  counted_before_ = std::move(counted);
+  counted_before_ = std::move(counts);
+}
+
+void Stream::go_on_counting(GstElement* pipeline) const {
+  GstElement* const count = gst_bin_get_by_name(GST_BIN(pipeline), "count");
+  if (!count) return;
+  Json before = Json::object();
+  for (const char* kind : {"lines", "zones"}) {
+    before[kind] = Json::array();
+    for (const PlaceCounts& place : places_of(config_.json, kind)) {
+      const auto found = counted_before_.find(place_key(kind, place.place));
+      if (found != counted_before_.end()) {
+        before[kind].push_back(found->second);
+      }
+    }
+  }
+  g_object_set(count, "initial-counts", before.dump().c_str(), nullptr);
+  gst_object_unref(count);
 }
 
 std::vector<PlaceCounts> Stream::counts_of(const char* kind, const FoundFrame& frame) const {
+  const std::vector<const char*> names = std::strcmp(kind, "lines") == 0
+                                             ? std::vector{"forward", "backward"}
+                                             : std::vector{"entered", "left", "inside"};
   std::vector<PlaceCounts> places = places_of(config_.json, kind);
   for (PlaceCounts& place : places) {
-    place.counts = frame.counts(kind, place.place.name);
+    Json counts = frame.counts(kind, place.place.name);
     const auto before = counted_before_.find(place_key(kind, place.place));
-    if (before == counted_before_.end()) continue;
-    for (auto& [name, count] : place.counts) {
-      const auto had = before->second.find(name);
-      if (had != before->second.end()) {
-        count += had->second;
-      }
+    if (counts.is_null() && before != counted_before_.end()) {
+      counts = before->second;
+      counts["inside"] = 0;
+    }
+    for (const char* name : names) {
+      place.counts.emplace_back(name, counts.is_null() ? 0 : counts[name].get<std::uint64_t>());
     }
   }
   return places;

@@ -78,6 +78,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void on_held_frame();
   bool has_input() const;
   void carry_counts();
+  void go_on_counting(GstElement* pipeline) const;
   std::vector<PlaceCounts> counts_of(const char* kind, const FoundFrame& frame) const;
 
   StreamConfig config_;
@@ -96,9 +97,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
   std::uint32_t restarts_ = 0, failures_ = 0;  // failures in a row
   gint64 playing_since_us_ = 0, last_frame_us_ = 0;
 
-  StreamCounters before_;  // of the runs before this one
-  std::map<std::string, std::map<std::string, std::uint64_t>>
-      counted_before_;  // place's JSON -> counts
+  StreamCounters before_;                       // of the runs before this one
+  std::map<std::string, Json> counted_before_;  // by place_key(); as FoundFrame has them
   std::uint64_t ticked_frames_ = 0, ticked_inferred_ = 0, ticked_missed_ = 0, ticked_busy_ns_ = 0;
   gint64 ticked_us_ = 0;
   double fps_ = 0, inferred_fps_ = 0, missed_fps_ = 0, load_ = 0, limit_ = 0;

@@ -131,6 +131,25 @@ class NpuStream(unittest.TestCase):
         frames = [frame["frame"] for frame in self.lines("stays")]
         self.assertEqual(frames, list(range(len(frames))))
 
+    def test_published_counts_go_on_in_another_pipeline(self):
+        def counted(priority):
+            return clip("door", ", loop: true") + (f"    priority: {priority}\n    count: {{anchor: center}}\n"
+                                                   "    lines: [{name: middle, points: [[0.5, 0], [0.5, 1]]}]\n")
+
+        def counts():
+            return [(line["lines"][0]["forward"], line["lines"][0]["backward"]) for line in self.lines("door")]
+
+        self.start(counted(0))
+        self.wait("some counts", lambda: counts() and counts()[-1][0] > 5)
+        self.write(counted(3))
+        self.process.send_signal(signal.SIGHUP)
+        self.wait("the reload", lambda: "was read again" in self.said())
+        self.wait("the other pipeline", lambda: any(line["frame"] == 0 for line in self.lines("door")[1:]))
+        before = counts()
+        self.wait("more counts", lambda: counts()[-1][0] > before[-1][0] + 5)
+        seen = counts()
+        self.assertEqual(seen, sorted(seen))
+
     def test_sigterm_ends_all_with_whole_lines(self):
         self.start(clip("one", ", loop: true") + clip("two", ", loop: true"))
         self.wait("both streams", lambda: len(self.lines("one")) > 5 and len(self.lines("two")) > 5)

@@ -73,6 +73,11 @@ class NPU_API Counter {
   Counter(std::vector<Zone> zones, std::vector<CountLine> lines, double lost_seconds,
           double margin = 0);
 
+  /// Totals to go on from, set before the first frame.
+  void set_totals(std::size_t zone, std::uint64_t entered, std::uint64_t left,
+                  double seconds_of_left);
+  void set_totals(std::size_t line, const LineCount& totals);
+
   /// Takes a frame. `seconds` is stream time: if it goes back, all objects are forgotten; if it is
   /// not finite, no time has passed. Sightings that are not finite are ignored; of several with one
   /// id the first counts.

@@ -162,6 +162,29 @@ TEST(NpuCount, AddsToWhatAnotherCounted) {
   EXPECT_NE(lines.at(0).find(R"("name":"gate")"), std::string::npos) << lines.at(0);
 }
 
+TEST(NpuCount, GoesOnFromEarlierCounts) {
+  const std::vector<std::vector<Seen>> frames = {
+      {{7, 10, 200}}, {{7, 300, 200}}, {{7, 310, 200}}, {{7, 600, 200}}};
+  const auto first = lines_of("npucount places=" + quoted(kDoor), frames);
+  const auto second = lines_of(
+      "npucount places=" + quoted(kDoor) + " initial-counts=" + quoted(first.at(3)), frames);
+  EXPECT_NE(second.at(0).find(R"("inside":[],"entered":1,"left":1,"mean_seconds":0.2)"),
+            std::string::npos)
+      << second.at(0);
+  EXPECT_NE(second.at(3).find(R"("entered":2,"left":2,"mean_seconds":0.2)"), std::string::npos)
+      << second.at(3);
+}
+
+TEST(NpuCount, IgnoresCountsOfPlacesThatItDoesNotHave) {
+  const std::string before =
+      R"({"lines":[{"name":"gate","forward":5,"backward":3},{"name":"gone","forward":9}]})";
+  const auto lines = lines_of(
+      "npucount places=" + quoted(kGate) + " initial-counts=" + quoted(before), {{{1, 300, 200}}});
+  EXPECT_NE(lines.at(0).find(R"("lines":[{"name":"gate","forward":5,"backward":3}])"),
+            std::string::npos)
+      << lines.at(0);
+}
+
 TEST(NpuCount, ReadsPlacesFromAFile) {
   const TempFolder folder;
   std::ofstream(folder.file("places.json")) << kGate;
@@ -261,12 +284,13 @@ struct Refused {
 
 class Places : public testing::TestWithParam<Refused> {};
 
-std::string refusal(const std::string& places) {
+std::string refusal(const std::string& places, const std::string& initial_counts = "") {
   GstElement* element = gst_element_factory_make("npucount", nullptr);
   const Owned<GstElement> owned(GST_ELEMENT(gst_object_ref_sink(element)));
   const Owned<GstBus> bus(gst_bus_new());
   gst_element_set_bus(element, bus.get());
-  g_object_set(element, "places", places.c_str(), nullptr);
+  g_object_set(element, "places", places.c_str(), "initial-counts", initial_counts.c_str(),
+               nullptr);
   EXPECT_EQ(gst_element_set_state(element, GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
   const Owned<GstMessage> message(gst_bus_pop_filtered(bus.get(), GST_MESSAGE_ERROR));
   gst_element_set_bus(element, nullptr);
@@ -277,6 +301,13 @@ std::string refusal(const std::string& places) {
   const std::string words = error->message;
   g_error_free(error);
   return words;
+}
+
+TEST(NpuCount, RefusesCountsThatAreNone) {
+  for (const char* counts : {R"([])", R"({"lines":[{"name":"gate","forward":-1}]})",
+                             R"({"lines":[{"forward":1}]})", R"({"lines":{}})"}) {
+    EXPECT_EQ(refusal(kGate, counts).rfind("initial-counts: ", 0), 0U) << counts;
+  }
 }
 
 TEST_P(Places, AreRefusedWithTheirPlace) {

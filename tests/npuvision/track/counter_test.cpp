@@ -297,6 +297,18 @@ TEST(Counting, TakesOneSightingOfAnIdInAFrame) {
   EXPECT_EQ(counter.line_counts()[0].forward + counter.line_counts()[0].backward, 0U);
 }
 
+TEST(Counting, GoesOnFromTotals) {
+  Counter counter({middle()}, {across()}, 1);
+  counter.set_totals(0, 4, 3, 6.0);
+  counter.set_totals(0, LineCount{7, 2});
+  walk(&counter, {{0.5, 0.45}, {0.5, 0.55}, {0.9, 0.9}});
+  EXPECT_EQ(counter.zone_counts()[0].entered, 5U);
+  EXPECT_EQ(counter.zone_counts()[0].left, 4U);
+  EXPECT_NEAR(counter.zone_counts()[0].seconds_of_left, 6.2, 1e-9);
+  EXPECT_EQ(counter.line_counts()[0].forward, 8U);
+  EXPECT_EQ(counter.line_counts()[0].backward, 2U);
+}
+
 TEST(Counting, TakesAnyPlaces) {
   Counter counter({middle()}, {across()}, 1);
   const double numbers[] = {NAN, INFINITY, -INFINITY, 1e300, -1e300, 0.5, 0, 1};
