@@ -22,6 +22,23 @@ void set(GstStructure* structure, const std::string& field, const StatsReport::C
   set(structure, (field + "-bytes").c_str(), count.bytes);
 }
 
+template <std::size_t size>
+void set(GstStructure* structure, const char* field, const std::array<guint64, size>& numbers) {
+  GValue list = G_VALUE_INIT, number = G_VALUE_INIT;
+  g_value_init(&list, GST_TYPE_ARRAY);
+  g_value_init(&number, G_TYPE_UINT64);
+  for (const guint64 one : numbers) {
+    g_value_set_uint64(&number, one);
+    gst_value_array_append_value(&list, &number);
+  }
+  gst_structure_take_value(structure, field, &list);
+}
+
+void add_histogram(GstStructure* structure, const std::string& name, const Histogram& histogram) {
+  set(structure, (name + "-histogram").c_str(), histogram.counts);
+  set(structure, (name + "-sum").c_str(), histogram.sum_ns);
+}
+
 void add_reasons(GstStructure* structure, const std::vector<StatsReport::Reason>& reasons) {
   std::string text;
   for (const StatsReport::Reason& reason : reasons) {
@@ -64,6 +81,9 @@ GstStructure* to_structure(const StatsReport& report) {
   set(structure, "latency-p50", report.latency_ns_p50);
   set(structure, "latency-p95", report.latency_ns_p95);
   set(structure, "latency-p99", report.latency_ns_p99);
+  set(structure, "histogram-bounds", Histogram::kBoundsNs);
+  add_histogram(structure, "latency", report.latencies);
+  add_histogram(structure, "queue", report.queueing);
   set(structure, "busy-time", report.busy_ns);
   set(structure, "wall-time", report.wall_ns);
   set(structure, "downstream-time", report.downstream_ns);
@@ -71,6 +91,12 @@ GstStructure* to_structure(const StatsReport& report) {
                     G_TYPE_STRING, report.offered_memory.c_str(), nullptr);
   add_reasons(structure, report.reasons);
   return structure;
+}
+
+void Histogram::add(guint64 ns) {
+  const auto* const bucket = std::lower_bound(kBoundsNs.begin(), kBoundsNs.end(), ns);
+  ++counts[static_cast<std::size_t>(bucket - kBoundsNs.begin())];
+  sum_ns += ns;
 }
 
 void StatsReport::Count::add(gsize frame_bytes) {
@@ -136,6 +162,7 @@ void Stats::count_inference(const InferenceTime& time, guint64 waited_ns) {
   inference_.add(ns);
   device_.add(time.device_ns);
   queued_.add(waited_ns + ns - time.device_ns);
+  counted_.queueing.add(waited_ns + ns - time.device_ns);
   if (inferences_++ == 0) {
     first_submitted_ns_ = time.submitted_ns;
   }
@@ -148,6 +175,7 @@ void Stats::count_inference(const InferenceTime& time, guint64 waited_ns) {
 void Stats::count_latency(guint64 ns) {
   const std::scoped_lock lock(mutex_);
   latencies_.add(ns);
+  counted_.latencies.add(ns);
 }
 
 void Stats::count_push(guint64 ns) {

@@ -2,6 +2,7 @@
 
 #include <gst/gst.h>
 
+#include <array>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -10,6 +11,17 @@
 #include "graphs/timed_request.hpp"
 
 namespace gstnpu {
+
+/// How many durations lay between bounds.
+struct Histogram {
+  /// Each bucket ends with its bound; the last has all longer durations.
+  static constexpr std::array<guint64, 12> kBoundsNs = {
+      1'000'000,   2'500'000,   5'000'000,   10'000'000,    25'000'000,    50'000'000,
+      100'000'000, 250'000'000, 500'000'000, 1'000'000'000, 2'500'000'000, 5'000'000'000};
+  std::array<guint64, kBoundsNs.size() + 1> counts = {};
+  guint64 sum_ns = 0;
+  void add(guint64 ns);
+};
 
 /// Fields of the property "stats" (docs/elements.md). Times are in nanoseconds.
 struct StatsReport {
@@ -30,6 +42,7 @@ struct StatsReport {
   guint64 inferred = 0, inference_ns = 0, inference_ns_mean = 0, inference_ns_last = 0;
   guint64 device_ns = 0, queue_ns = 0, downstream_ns = 0;
   guint64 latency_ns_p50 = 0, latency_ns_p95 = 0, latency_ns_p99 = 0;
+  Histogram latencies, queueing;
   guint64 busy_ns = 0, wall_ns = 0;  ///< both from the first submit to the last fence
   guint64 dropped = 0, late = 0;     ///< frames that did not go out
   guint64 interlaced = 0;            ///< frames of two fields that were inferred as one picture

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 namespace gstnpu {
 namespace {
@@ -52,6 +53,29 @@ TEST(StatsTest, CountsTheBytesOfEveryWay) {
   EXPECT_EQ(number(stats, "offered-bytes"), 10u);
   EXPECT_EQ(number(stats, "imported-bytes"), 500u);
   EXPECT_EQ(number(stats, "copied-bytes"), 7000u);
+}
+
+std::vector<guint64> numbers(const Stats& stats, const char* field) {
+  GstStructure* structure = to_structure(stats.report());
+  const GValue* const list = gst_structure_get_value(structure, field);
+  std::vector<guint64> found;
+  for (guint i = 0; i < gst_value_array_get_size(list); ++i)
+    found.push_back(g_value_get_uint64(gst_value_array_get_value(list, i)));
+  gst_structure_free(structure);
+  return found;
+}
+
+TEST(StatsTest, CountsTimesByTheirBounds) {
+  Stats stats;
+  for (const guint64 ms : {1, 2, 3, 4, 60000}) stats.count_latency(ms * GST_MSECOND);
+  stats.count_inference(inference(9 * GST_MSECOND, 7 * GST_MSECOND), 20 * GST_MSECOND);
+  EXPECT_EQ(numbers(stats, "histogram-bounds").size(), 12u);
+  EXPECT_EQ(numbers(stats, "histogram-bounds").at(1), 2500 * GST_USECOND);
+  EXPECT_EQ(numbers(stats, "latency-histogram"),
+            (std::vector<guint64>{1, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}));
+  EXPECT_EQ(number(stats, "latency-sum"), 60010 * GST_MSECOND);
+  EXPECT_EQ(numbers(stats, "queue-histogram").at(4), 1u);
+  EXPECT_EQ(number(stats, "queue-sum"), 22 * GST_MSECOND);
 }
 
 TEST(StatsTest, CountsTheCopiesOfEachReason) {
