@@ -62,7 +62,7 @@ MAY_INCLUDE = {
     "gst/plugin": ("gst/common", "include"),
     "tools": ("tools/common", "npuvision/include", "include"),
     "stream/config": (),
-    "stream/run": ("stream/config", "gst/meta", "include"),
+    "stream/run": ("stream/config", "gst/meta", "npuvision/include", "include"),
     "stream/web": ("stream/run", "stream/config"),
     "stream": ("stream/web", "stream/run", "stream/config", "tools/common", "include"),
     "python": ("npuvision/include", "include"),

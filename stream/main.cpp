@@ -10,6 +10,7 @@
 
 #include "config/config.hpp"
 #include "run/fleet.hpp"
+#include "run/labels.hpp"
 #include "run/launch_line.hpp"
 #include "tools/common/console.hpp"
 #ifdef NPU_STREAM_HAVE_WEB
@@ -131,6 +132,8 @@ int run(const Arguments& arguments) {
   if (arguments.check) {
     for (const StreamConfig& stream : config.streams) launch_line(stream, config);
     require_models(config);
+    for (const auto& [id, text] : label_warnings(config))
+      std::cerr << arguments.file << ": stream " << id << ": " << text << std::endl;
     std::cout << arguments.file << ": " << config.streams.size() << " streams, "
               << config.models.size() << " models, no mistakes" << std::endl;
     return exit_code::kDone;

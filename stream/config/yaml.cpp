@@ -67,6 +67,11 @@ class Reader {
         refuse(item.first, path, "has a key that is not a text");
       }
       const std::string& key = item.first.Scalar();
+      if (key == "<<" && item.first.Tag() != "!") {
+        refuse(item.first, child(path, key),
+               "is a merge key of YAML 1.1, which this file cannot have: put what streams share "
+               "under defaults");
+      }
       if (map.contains(key)) {
         refuse(item.first, child(path, key), "is there twice");
       }

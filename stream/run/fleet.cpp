@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 #include <iostream>
+#include <set>
 #include <utility>
 
 #include <npucore/device.hpp>
@@ -12,6 +13,8 @@
 
 #include "config/edit.hpp"
 
+#include "found.hpp"
+#include "labels.hpp"
 #include "overload.hpp"
 #include "stream.hpp"
 
@@ -30,10 +33,6 @@ std::string now_text() {
   g_free(text);
   g_date_time_unref(now);
   return copy;
-}
-
-bool is_happening(const std::string& kind) {
-  return kind == "entered" || kind == "left" || kind == "forward" || kind == "backward";
 }
 
 /// Throws before anything has changed.
@@ -77,6 +76,7 @@ struct Fleet::Impl {
 
   void tell(const std::string& stream, const std::string& kind, const std::string& text,
             const std::string& clip = "");
+  void warn();
   void tick();
   void add_pictures();
   void share(const std::string& device, const std::vector<StreamPtr>& streams);
@@ -97,7 +97,8 @@ struct Fleet::Impl {
     gint64 since_us = 0;
   };
   std::vector<Wanted> wanted_pictures;
-  std::map<std::string, Overload> overloads;  // by device
+  std::set<std::pair<std::string, std::string>> warned;  // once each
+  std::map<std::string, Overload> overloads;             // by device
   mutable std::map<std::string, npu::Device> devices;
   guint timer = 0, drain_timer = 0;
   bool is_draining = false;
@@ -130,7 +131,7 @@ void Fleet::Impl::tell(const std::string& stream, const std::string& kind, const
   if (events.size() > kMostEvents) {
     events.pop_front();
   }
-  if (is_happening(kind)) {
+  if (is_count_event(kind)) {
     if (wanted_pictures.size() < kMostEvents) {
       wanted_pictures.push_back({event_count, stream, g_get_monotonic_time()});
     }
@@ -206,12 +207,11 @@ void Fleet::Impl::edit(Config next, const std::string& yaml) {
   replace_file(config.file, yaml);
   next.document = parse_config(yaml, config.file).document;
   apply(std::move(next), lines);
+  warn();
 }
 
 std::string Fleet::Impl::device_of(const Stream& stream) const {
-  const Json& keys = stream.config().json;
-  const std::string model = keys.contains("cascade") ? keys["cascade"][0].get<std::string>()
-                                                     : keys["model"].get<std::string>();
+  const std::string model = first_model(stream.config());
   return config.models.contains(model) ? config.models[model].value("device", "auto") : "auto";
 }
 
@@ -274,6 +274,14 @@ void Fleet::Impl::add_pictures() {
   });
 }
 
+void Fleet::Impl::warn() {
+  for (const auto& warning : label_warnings(config)) {
+    if (warned.insert(warning).second) {
+      tell(warning.first, "warning", warning.second);
+    }
+  }
+}
+
 void Fleet::Impl::tick() {
   std::erase_if(leaving, [](const StreamPtr& stream) { return stream->is_gone(); });
   for (const auto& [id, stream] : streams) stream->tick();
@@ -307,6 +315,7 @@ Fleet::Fleet(Config config) : impl_(std::make_unique<Impl>(std::move(config))) {
 Fleet::~Fleet() = default;
 
 void Fleet::start() {
+  impl_->warn();
   for (const auto& [id, stream] : impl_->streams) stream->start();
   constexpr guint kTickMs = 250;
   impl_->timer = g_timeout_add(
@@ -331,6 +340,7 @@ void Fleet::reload() {
   impl_->tell("", "reloaded",
               impl_->config.file + " was read again" +
                   (is_same_server ? "" : "; what is new under server needs a restart"));
+  impl_->warn();
 }
 
 void Fleet::drain(std::function<void()> done) {

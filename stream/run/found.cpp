@@ -86,6 +86,10 @@ Json FoundFrame::to_json() const {
   return json;
 }
 
+bool is_count_event(const std::string& kind) {
+  return kind == "entered" || kind == "left" || kind == "forward" || kind == "backward";
+}
+
 std::vector<PlaceCounts> places_of(const Json& stream, const char* kind) {
   std::vector<PlaceCounts> places;
   if (!stream.contains(kind)) return places;

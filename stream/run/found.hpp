@@ -34,6 +34,8 @@ class FoundFrame {
   int width_ = 0, height_ = 0;
 };
 
+/// Whether it is a kind of npucount's events.
+bool is_count_event(const std::string& kind);
 /// The places of a stream's keys, without counts.
 std::vector<PlaceCounts> places_of(const Json& stream, const char* kind);
 /// The same for a line or zone that is still where it was.

@@ -279,7 +279,7 @@ void Builder::add_end() {
 LaunchLine Builder::build() {
   add_source();
   if (keys_.contains("region")) {
-    element("videocrop");
+    element("videocrop", "region");
     set_properties(keys_["region"], Scope::kCrop, "videocrop");
   }
   if (keys_.contains("cascade")) {
@@ -344,6 +344,12 @@ bool is_looped(const StreamConfig& stream) {
 }
 bool is_camera(const StreamConfig& stream) {
   return !stream.json["source"].contains("file");
+}
+
+std::string first_model(const StreamConfig& stream) {
+  const Json& keys = stream.json;
+  return keys.contains("cascade") ? keys["cascade"][0].get<std::string>()
+                                  : keys["model"].get<std::string>();
 }
 
 bool has_places(const StreamConfig& stream) {

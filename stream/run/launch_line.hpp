@@ -23,6 +23,8 @@ std::string without_passwords(std::string text);
 /// Whether a file plays over and over, and whether the source never ends by itself.
 bool is_looped(const StreamConfig& stream);
 bool is_camera(const StreamConfig& stream);
+/// The name of the model that sees whole frames.
+std::string first_model(const StreamConfig& stream);
 bool has_places(const StreamConfig& stream);
 /// With "{id}" replaced.
 std::string with_id(std::string text, const std::string& id);

@@ -6,6 +6,7 @@
 
 #include "meta/npumeta.h"
 
+#include "found.hpp"
 #include "launch_line.hpp"
 #include "on_main.hpp"
 
@@ -15,10 +16,6 @@ namespace {
 constexpr std::size_t kMostBytes = std::size_t{128} << 20U;  // of one stream's kept frames
 constexpr std::size_t kMostCauses = 8;                       // that are told
 constexpr GstClockTime kPauseAfterFailure = 10 * GST_SECOND;
-
-bool is_event(const std::string& word) {
-  return word == "entered" || word == "left" || word == "forward" || word == "backward";
-}
 
 GstClockTime seconds(const Json& keys, const char* key, double if_missing) {
   return static_cast<GstClockTime>(keys.value(key, if_missing) * GST_SECOND);
@@ -57,7 +54,7 @@ RecordSettings record_settings(const StreamConfig& stream) {
       .longest = seconds(keys, "longest", 300)};
   for (const Json& word : keys.value("on", Json::array())) {
     const auto text = word.get<std::string>();
-    (is_event(text) ? settings.events : settings.labels).insert(text);
+    (is_count_event(text) ? settings.events : settings.labels).insert(text);
   }
   if (!settings.events.empty() || !settings.labels.empty()) return settings;
   settings.is_any_object = !has_places(stream);

@@ -66,7 +66,8 @@ struct Event {
   std::string time;          // UTC, RFC 3339
   std::string stream;        // empty: of the whole process
   std::string kind;          // entered, left, forward, backward, started, failed, ended, overload,
-                             // recovered, reloaded, recorded, not-recorded
+                             // recovered, reloaded, recorded, not-recorded,
+                             // warning
   std::string text;
   std::string clip;    // recorded: the path, as `folder` is written in the file
   PicturePtr picture;  // null: none, or not made yet

@@ -23,6 +23,34 @@ constexpr gint64 kSilentUs = 20 * G_USEC_PER_SEC;  // a camera that gives no fra
 constexpr guint kLongestWaitMs = 60000;
 constexpr const char* kHeldFrame = "npu-stream-held-frame";
 
+/// Why the key `region` cannot be; empty: it can.
+std::string region_problem(GstElement* pipeline) {
+  GstElement* const crop = gst_bin_get_by_name(GST_BIN(pipeline), "region");
+  if (!crop) return "";
+  gint width = 0, height = 0, left = 0, right = 0, top = 0, bottom = 0;
+  g_object_get(crop, "left", &left, "right", &right, "top", &top, "bottom", &bottom, nullptr);
+  GstPad* const sink = gst_element_get_static_pad(crop, "sink");
+  GstPad* const peer = gst_pad_get_peer(sink);
+  GstCaps* caps = peer ? gst_pad_get_current_caps(peer) : nullptr;
+  if (caps) {
+    const GstStructure* const frame = gst_caps_get_structure(caps, 0);
+    gst_structure_get_int(frame, "width", &width);
+    gst_structure_get_int(frame, "height", &height);
+  }
+  gst_clear_caps(&caps);
+  gst_object_unref(sink);
+  gst_object_unref(crop);
+  if (peer) {
+    gst_object_unref(peer);
+  }
+  const bool is_too_large =
+      width > 0 && (std::int64_t{left} + right >= width || std::int64_t{top} + bottom >= height);
+  if (!is_too_large) return "";
+  return "region cuts off " + std::to_string(std::int64_t{left} + right) + " x " +
+         std::to_string(std::int64_t{top} + bottom) + " pixels, and frames have " +
+         std::to_string(width) + " x " + std::to_string(height);
+}
+
 std::string cure_of(const GError& error, const StreamConfig& config) {
   if (error.domain == GST_RESOURCE_ERROR && is_camera(config)) {
     return "check that the camera is on, its address, and user and password";
@@ -317,7 +345,15 @@ void Stream::on_error(GstMessage* message) {
     text = std::string(last + 1);
   }
   while (text.ends_with('.')) text.pop_back();
-  const std::string cure = cure_of(*error, config_);
+  std::string cure = cure_of(*error, config_);
+  const Json& source = config_.json["source"];
+  if (source.contains("rtsp")) {
+    text = without_passwords(source["rtsp"].get<std::string>()) + ": " + text;
+  }
+  if (const std::string problem = region_problem(run_->pipeline); !problem.empty()) {
+    text = problem;
+    cure = "let left, right, top and bottom be smaller";
+  }
   g_error_free(error);
   g_free(details);
   fail(text, cure);
@@ -562,8 +598,7 @@ StreamSnapshot Stream::snapshot() const {
   snapshot.error = state_ == StreamState::kPlaying ? "" : error_;
   snapshot.cure = state_ == StreamState::kPlaying ? "" : cure_;
   snapshot.source = config_.json["source"];
-  snapshot.model = config_.json.contains("cascade") ? config_.json["cascade"][0].get<std::string>()
-                                                    : config_.json["model"].get<std::string>();
+  snapshot.model = first_model(config_);
   const FoundFrame frame(run_ ? run_->end : nullptr);
   snapshot.width = frame.width();
   snapshot.height = frame.height();

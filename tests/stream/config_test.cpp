@@ -72,6 +72,11 @@ INSTANTIATE_TEST_SUITE_P(
                         "c.yaml:6:5: streams[0].intervall is not known; did you mean interval?"},
                     Row{"TwiceTheKey", with("interval: 2\n    interval: 3"),
                         "c.yaml:7:5: streams[0].interval is there twice"},
+                    Row{"MergeKey",
+                        "x: &x {interval: 2}\nmodels: {m: {model: m.xml}}\nstreams:\n  - {<<: *x, "
+                        "id: a}\n",
+                        "c.yaml:4:6: streams[0].<< is a merge key of YAML 1.1, which this file "
+                        "cannot have: put what streams share under defaults"},
                     Row{"OutOfRange", with("interval: 0"),
                         "c.yaml:6:5: streams[0].interval must be from 1 to 1000, and is 0"},
                     Row{"NoNumber", with("priority: high"),

@@ -88,6 +88,34 @@ class NpuStream(unittest.TestCase):
         self.assertEqual(run.returncode, 1)
         self.assertIn("models.m.model is not there: none.xml", run.stderr)
 
+    def test_labels_that_the_model_does_not_have_are_told(self):
+        mistyped = clip("door") + "    labels: [circle, squar]\n    record: {on: [left, bicycle]}\n"
+        words = ("labels: the model shapes has no label squar; did you mean square?",
+                 "record.on: the model shapes has no label bicycle; it has circle, square, triangle")
+        self.write(mistyped)
+        check = subprocess.run([PROGRAM, "--check", "cameras.yaml"], cwd=self.folder, capture_output=True, text=True, check=True)
+        self.start(mistyped)
+        self.wait("the end of the file", lambda: "the file is at its end" in self.said())
+        for said in (check.stderr, self.said()):
+            for sentence in words:
+                self.assertEqual(said.count(sentence), 1, said)
+            self.assertNotIn("label circle", said)
+
+    def test_events_without_places_record_nothing_and_that_is_told(self):
+        self.write(clip("door") + "    record: {on: [left]}\n" + clip("yard") + "    record: {on: [left, circle]}\n")
+        check = subprocess.run([PROGRAM, "--check", "cameras.yaml"], cwd=self.folder, capture_output=True, text=True, check=True)
+        self.assertEqual(check.stderr, "cameras.yaml: stream door: record.on: nothing begins a clip: the stream has no zones and lines\n")
+
+    def test_a_region_larger_than_the_frame_is_told_with_both_sizes(self):
+        self.start(clip("big") + "    region: {left: 300, right: 4000}\n")
+        self.wait("the failure", lambda: "region cuts off 4300 x 0 pixels, and frames have 640 x 360" in self.said())
+
+    def test_a_camera_that_refuses_is_named_without_its_password(self):
+        self.start("  - {id: camera, source: {rtsp: 'rtsp://me:secret@127.0.0.1:9/one'}}\n")
+        self.wait("the failure", lambda: "It is started again" in self.said())
+        self.assertIn("camera: rtsp://***@127.0.0.1:9/one: ", self.said())
+        self.assertNotIn("secret", self.said())
+
     def test_streams_share_one_compilation(self):
         self.start("".join(clip(f"s{i}") for i in range(5)), SOFTNPU_TRACE=str(self.folder / "trace"))
         self.wait("all files' ends", lambda: self.said().count("the file is at its end") == 5)
