@@ -197,7 +197,7 @@ std::string Fleet::Impl::current_text() const {
   std::string text;
   // The page shows what was read: an edit must not bring in half of another one.
   if (read_config(config.file, &text).document != config.document) {
-    throw std::runtime_error(config.file + " has changed since it was read: reload it first");
+    throw Conflict(config.file + " has changed since it was read: reload it first");
   }
   return text;
 }

@@ -19,6 +19,11 @@ class NotFound : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The file was changed by somebody else since it was read.
+class Conflict : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 class Fleet {
  public:
   explicit Fleet(Config config);
@@ -50,8 +55,8 @@ class Fleet {
   PicturePtr picture(const std::string& id, int width);
 
   /// Edits. They take effect at once and are written to the file, which keeps its comments and
-  /// order. Throw ConfigError, and then nothing has changed; std::runtime_error where the file
-  /// cannot be written. `stream`: the keys of a stream in the file.
+  /// order. Throw ConfigError or Conflict, and then nothing has changed; std::runtime_error where
+  /// the file cannot be written. `stream`: the keys of a stream in the file.
   void add(const Json& stream);
   /// `changes`: keys to set; null removes one; "paused" is one of them.
   void change(const std::string& id, const Json& changes);

@@ -70,6 +70,9 @@ Json operation(const Route& route) {
   if (std::string(route.path).find('{') != std::string::npos) {
     responses["404"] = failure("there is none of that name");
   }
+  if (route.is_edit) {
+    responses["409"] = failure("the file has changed since it was read: reload it first");
+  }
   value["responses"] = responses;
   return value;
 }

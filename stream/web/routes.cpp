@@ -219,18 +219,23 @@ std::vector<Route> all_routes() {
        .summary = "Add a stream, and write it to the file",
        .status = 201,
        .schema = "Stream",
+       .gives = "StreamState",
+       .is_edit = true,
        .answer = post_stream},
       {.method = "GET", .path = "/api/streams/{id}", .summary = "One stream", .answer = get_stream},
       {.method = "PATCH",
        .path = "/api/streams/{id}",
        .summary = "Change keys of a stream, at once and in the file; null removes a key",
        .schema = "Changes",
+       .gives = "StreamState",
+       .is_edit = true,
        .answer = patch_stream},
       {.method = "DELETE",
        .path = "/api/streams/{id}",
        .summary = "Remove a stream, at once and from the file",
        .type = "",
        .status = 204,
+       .is_edit = true,
        .answer = delete_stream},
       {.method = "GET",
        .path = "/api/streams/{id}/picture.jpg",
@@ -382,6 +387,8 @@ Response answer(const Context& context, const Match& match, const Request& reque
     return response;
   } catch (const NotFound& error) {
     return error_response(404, error.what());
+  } catch (const Conflict& error) {
+    return error_response(409, error.what());
   } catch (const BadRequest& error) {
     return error_response(400, error.what());
   } catch (const std::exception& error) {

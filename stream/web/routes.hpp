@@ -49,6 +49,9 @@ struct Route {
   const char* type = "application/json";  // of a good answer
   int status = 200;                       // likewise
   const char* schema = nullptr;           // of the request, in #/components/schemas
+  const char* gives = nullptr;            // likewise of a good answer; null: some JSON
+  const char* list = nullptr;             // the answer has a list of them under this key
+  bool is_edit = false;                   // of the file
   std::vector<std::pair<const char*, const char*>> query =
       {};  // name, meaning; all are whole numbers
   std::function<Response(const Context&, const Request&, const Arguments&)> answer = {};

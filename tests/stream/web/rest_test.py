@@ -80,6 +80,13 @@ class Rest(unittest.TestCase):
         link.symlink_to("/etc/passwd")
         self.refused(400, "POST", "/api/streams", {"id": "x", "source": {"file": "link.mp4"}})
 
+    def test_an_edit_of_a_file_that_has_changed_is_a_conflict(self):
+        text = self.service.file.read_text()
+        self.service.file.write_text(text.replace("min-fps: 30", "min-fps: 29"))
+        self.assertIn("reload it first", self.refused(409, "PATCH", "/api/streams/door", {"priority": 1})["error"])
+        self.service.file.write_text(text)
+        self.assertEqual(self.ask("POST", "/api/reload").status, 204)
+
     def test_other_sites_are_refused(self):
         port = self.service.url.rsplit(":", 1)[1]
         for headers in ({"Host": "evil.example"}, {"Host": f"evil.example:{port}"}, {"Host": "127.0.0.1.evil.example"}, {"Origin": "http://evil.example"},
