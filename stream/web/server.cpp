@@ -2,6 +2,8 @@
 
 #include <libsoup/soup.h>
 
+#include <algorithm>
+#include <map>
 #include <set>
 #include <stdexcept>
 
@@ -62,6 +64,15 @@ void send(SoupServerMessage* message, const Response& response) {
   }
 }
 
+/// "127.0.0.1:40000"
+std::string text_of(GSocketAddress* address) {
+  if (!address) return "";
+  gchar* const text = g_socket_connectable_to_string(G_SOCKET_CONNECTABLE(address));
+  std::string copy = text;
+  g_free(text);
+  return copy;
+}
+
 /// The body of a request, as far as it has come.
 struct Received {
   std::string text;
@@ -84,12 +95,20 @@ struct Server::Impl {
     guint timer = 0;
   };
 
+  struct Connection {
+    std::string remote;  // address and port
+    gint64 since_us = 0;
+    bool is_busy = false;  // a request's headers have come, and its answer has not ended
+  };
+
   Impl(Fleet& fleet, const ServerConfig& config, std::function<void()> on_reload)
       : access(config),
         context{fleet, access, std::move(on_reload)},
         soup(soup_server_new("server-header", "npu-stream", nullptr)) {
     soup_server_add_early_handler(soup, nullptr, on_headers, this, nullptr);
     soup_server_add_handler(soup, nullptr, on_request, this, nullptr);
+    g_signal_connect(soup, "request-finished", G_CALLBACK(on_request_over), this);
+    g_signal_connect(soup, "request-aborted", G_CALLBACK(on_request_over), this);
     listen(config);
   }
 
@@ -98,7 +117,7 @@ struct Server::Impl {
     g_socket_listener_close(G_SOCKET_LISTENER(listener));
     g_object_unref(listener);
     while (!viewers.empty()) forget(*viewers.begin());
-    for (GObject* connection : connections)
+    for (const auto& [connection, state] : connections)
       g_object_weak_unref(connection, on_connection_gone, this);
     soup_server_disconnect(soup);
     g_object_unref(soup);
@@ -137,12 +156,14 @@ struct Server::Impl {
   static gboolean on_connection(GSocketService*, GSocketConnection* connection, GObject*,
                                 gpointer data) {
     auto* const self = static_cast<Impl*>(data);
-    if (self->connections.size() >= kMostConnections) return TRUE;  // dropped, and so closed
+    if (self->connections.size() >= kMostConnections && !self->close_longest_idle()) {
+      return TRUE;  // dropped, and so closed
+    }
     g_socket_set_timeout(g_socket_connection_get_socket(connection), kIdleSeconds);
-    g_object_weak_ref(G_OBJECT(connection), on_connection_gone, self);
-    self->connections.insert(G_OBJECT(connection));
     GSocketAddress* local = g_socket_connection_get_local_address(connection, nullptr);
     GSocketAddress* remote = g_socket_connection_get_remote_address(connection, nullptr);
+    g_object_weak_ref(G_OBJECT(connection), on_connection_gone, self);
+    self->connections[G_OBJECT(connection)] = {text_of(remote), g_get_monotonic_time(), false};
     soup_server_accept_iostream(self->soup, G_IO_STREAM(connection), local, remote, nullptr);
     g_clear_object(&local);
     g_clear_object(&remote);
@@ -153,9 +174,41 @@ struct Server::Impl {
     static_cast<Impl*>(data)->connections.erase(connection);
   }
 
+  /// So that who keeps connections open shuts nobody out. False: all are being answered.
+  bool close_longest_idle() {
+    const auto idle = [](const auto& entry) {
+      return entry.second.is_busy ? G_MAXINT64 : entry.second.since_us;
+    };
+    const auto longest = std::min_element(
+        connections.begin(), connections.end(),
+        [&](const auto& one, const auto& other) { return idle(one) < idle(other); });
+    if (longest->second.is_busy) return false;
+    GObject* const connection = longest->first;
+    connections.erase(longest);
+    g_object_weak_unref(connection, on_connection_gone, this);
+    // libsoup reads the end, and lets go of it.
+    g_socket_shutdown(g_socket_connection_get_socket(G_SOCKET_CONNECTION(connection)), TRUE, TRUE,
+                      nullptr);
+    return true;
+  }
+
+  static void on_request_over(SoupServer*, SoupServerMessage* message, gpointer data) {
+    static_cast<Impl*>(data)->mark(message, false);
+  }
+  void mark(SoupServerMessage* message, bool is_busy) {
+    const std::string remote = text_of(soup_server_message_get_remote_address(message));
+    for (auto& [connection, state] : connections) {
+      if (state.remote == remote) {
+        state.is_busy = is_busy;
+        state.since_us = g_get_monotonic_time();
+      }
+    }
+  }
+
   /// Before the body: it is kept here, up to the limit, and not by libsoup.
   static void on_headers(SoupServer*, SoupServerMessage* message, const char*, GHashTable*,
-                         gpointer) {
+                         gpointer data) {
+    static_cast<Impl*>(data)->mark(message, true);
     soup_message_body_set_accumulate(soup_server_message_get_request_body(message), FALSE);
     g_object_set_data_full(G_OBJECT(message), "received", new Received,
                            [](gpointer received) { delete static_cast<Received*>(received); });
@@ -319,7 +372,7 @@ struct Server::Impl {
   Context context;
   SoupServer* soup;
   GSocketService* listener = nullptr;
-  std::set<GObject*> connections;
+  std::map<GObject*, Connection> connections;
   std::set<Viewer*> viewers;
 };
 

@@ -5,6 +5,7 @@ FOLDER: of the environment with the validators of OpenAPI and OpenMetrics, made 
 
 import os
 import random
+import socket
 import subprocess
 import sys
 import unittest
@@ -95,6 +96,18 @@ class Rest(unittest.TestCase):
                 self.refused(403, method, path, **headers)
         self.assertEqual(self.ask("GET", "/healthz", Host="10.0.0.7:8080").status, 200)
         self.assertEqual(self.ask("POST", "/api/reload", Origin=self.service.url).status, 204)
+
+    def test_idle_connections_shut_nobody_out(self):
+        address = self.service.url.removeprefix("http://").split(":")
+        idle = []
+        for _ in range(200):
+            connection = socket.create_connection(address, timeout=PATIENCE)
+            self.addCleanup(connection.close)
+            idle.append(connection)
+        self.assertEqual(self.ask("GET", "/healthz").status, 200)
+        self.assertEqual(idle[0].recv(1), b"", "the longest idle one is closed")
+        idle[-1].sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        self.assertTrue(idle[-1].recv(100).startswith(b"HTTP/1.1 200"), "a young one is not")
 
     def test_rubbish_leaves_it_alive(self):
         generator = random.Random(37)
