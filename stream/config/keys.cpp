@@ -41,7 +41,7 @@ std::vector<Key> server_keys() {
        .value_if_missing = "8080"},
       {.name = "token-file",
        .kind = Kind::kPath,
-       .help = "file of mode 600 with the token that clients must send"},
+       .help = "file with the token that clients must send; others must not be able to read it"},
   };
 }
 

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
+#include <vector>
 
 namespace npustream::web {
 namespace {
@@ -34,6 +35,23 @@ struct File {
   int fd;
 };
 
+bool is_in_group(gid_t group) {
+  if (group == ::getegid()) return true;
+  std::vector<gid_t> groups(static_cast<std::size_t>(std::max(0, ::getgroups(0, nullptr))));
+  const int count = ::getgroups(static_cast<int>(groups.size()), groups.data());
+  return count > 0 &&
+         std::find(groups.begin(), groups.begin() + count, group) != groups.begin() + count;
+}
+
+/// A group may read it, as where Kubernetes mounts a secret for a plain user.
+bool is_safe(const struct stat& status) {
+  constexpr mode_t kOthers = 07, kGroup = 070, kGroupReads = 040;
+  if ((status.st_mode & kOthers) != 0) return false;
+  if ((status.st_mode & kGroup) == 0) return true;
+  return (status.st_mode & kGroup) == kGroupReads && is_in_group(status.st_gid) &&
+         (status.st_uid == 0 || status.st_uid == ::geteuid());
+}
+
 std::string read_token(const std::string& path) {
   const File file(path);
   struct stat status = {};
@@ -43,8 +61,10 @@ std::string read_token(const std::string& path) {
   if (!S_ISREG(status.st_mode)) {
     refuse(path, "not a file");
   }
-  if ((status.st_mode & 077U) != 0) {
-    refuse(path, "others can read it; chmod 600 it");
+  if (!is_safe(status)) {
+    refuse(path,
+           "others can read it: chmod 600 it; or let it be root's or this user's, with mode 440 or "
+           "640 and a group that this process is in");
   }
   std::array<char, 4096> text = {};
   const ssize_t size = ::read(file.fd, text.data(), text.size());

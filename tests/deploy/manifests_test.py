@@ -86,7 +86,7 @@ class Manifests(unittest.TestCase):
                 self.assertTrue(pod["securityContext"]["runAsNonRoot"])
                 self.assertTrue({"hostNetwork", "hostPID", "hostIPC"}.isdisjoint(pod))
                 self.assertFalse([volume for volume in pod["volumes"] if "hostPath" in volume])
-                for container in pod["containers"] + pod["initContainers"]:
+                for container in pod["containers"]:
                     rights = container["securityContext"]
                     self.assertEqual((rights["allowPrivilegeEscalation"], rights["readOnlyRootFilesystem"], rights["capabilities"]["drop"],
                                       rights.get("privileged", False)), (False, True, ["ALL"], False))
@@ -99,7 +99,7 @@ class Manifests(unittest.TestCase):
                 pod, stateful = template["spec"], of_kind(documents, "StatefulSet")[name]["spec"]
                 volumes = {volume["name"]: volume for volume in pod["volumes"]}
                 known = {*volumes, *(claim["metadata"]["name"] for claim in stateful["volumeClaimTemplates"])}
-                for container in pod["containers"] + pod["initContainers"]:
+                for container in pod["containers"]:
                     self.assertLessEqual({mount["name"] for mount in container["volumeMounts"]}, known)
                 self.assertIn(volumes["cameras"]["configMap"]["name"], of_kind(documents, "ConfigMap"))
                 selector = stateful["selector"]["matchLabels"]
@@ -138,9 +138,9 @@ class Manifests(unittest.TestCase):
                 server = yaml.safe_load(config["data"]["cameras.yaml"])["server"]
                 main = pod["containers"][0]
                 self.assertIn(server["port"], [port["containerPort"] for port in main["ports"]])
-                self.assertEqual(pod["initContainers"][0]["command"][-1], server["token-file"])
-                places = [mount["mountPath"] for mount in main["volumeMounts"]]
-                self.assertIn(str(Path(server["token-file"]).parent), places)
+                token = Path(server["token-file"])
+                self.assertEqual(token.name, "token")  # the secret's key
+                self.assertIn({"name": "token", "mountPath": str(token.parent), "readOnly": True}, main["volumeMounts"])
                 self.assertEqual(main["args"], ["/etc/npu-stream/cameras.yaml"])
 
 

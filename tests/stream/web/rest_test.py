@@ -163,8 +163,14 @@ class Token(unittest.TestCase):
         self.assertNotIn(TOKEN, cookie)
         self.assertEqual(service.ask("GET", "/api/streams", Cookie=cookie.split(";")[0]).status, 200)
 
+    def test_its_group_may_read_it(self):
+        for mode in (0o640, 0o440):
+            service = self.service(", token-file: token", mode).start()
+            self.assertEqual(service.ask("GET", "/api/streams", Authorization="Bearer " + TOKEN).status, 200)
+
     def test_without_a_safe_one_it_does_not_start(self):
         for server, mode, token, words in ((", address: 0.0.0.0", 0o600, TOKEN, "needs server.token-file"), (", token-file: token", 0o644, TOKEN, "chmod 600"),
+                                           (", token-file: token", 0o660, TOKEN, "chmod 600"),
                                            (", token-file: token", 0o600, "short", "at least 16")):
             service = self.service(server, mode, token)
             done = subprocess.run([PROGRAM, "cameras.yaml"], cwd=service.folder, capture_output=True, text=True, timeout=PATIENCE)
