@@ -47,6 +47,25 @@ void add_copies(const GstStructure* stats, std::map<std::string, CopyCount>* cop
   }
 }
 
+std::vector<std::uint64_t> numbers_of(const GstStructure* stats, const char* field) {
+  std::vector<std::uint64_t> numbers;
+  const GValue* const list = gst_structure_get_value(stats, field);
+  if (!list || !GST_VALUE_HOLDS_ARRAY(list)) return numbers;
+  for (guint i = 0; i < gst_value_array_get_size(list); ++i)
+    numbers.push_back(g_value_get_uint64(gst_value_array_get_value(list, i)));
+  return numbers;
+}
+
+void add_times(const GstStructure* stats, const std::string& name, TimeCounts* times) {
+  times->bounds.clear();
+  for (const std::uint64_t ns : numbers_of(stats, "histogram-bounds"))
+    times->bounds.push_back(static_cast<double>(ns) / GST_SECOND);
+  const auto counts = numbers_of(stats, (name + "-histogram").c_str());
+  times->counts.resize(counts.size());
+  for (std::size_t i = 0; i < counts.size(); ++i) times->counts[i] += counts[i];
+  times->sum += static_cast<double>(number_of(stats, (name + "-sum").c_str())) / GST_SECOND;
+}
+
 }  // namespace
 
 std::uint64_t number_of(const GstStructure* stats, const char* field) {
@@ -70,6 +89,9 @@ void add_stats(const GstStructure* stats, StreamCounters* counters) {
   counters->queue = std::min(kMostInFlight, frames - std::min(frames, out));
   counters->latency_p50_ms = static_cast<double>(number_of(stats, "latency-p50")) / kNsPerMs;
   counters->latency_p95_ms = static_cast<double>(number_of(stats, "latency-p95")) / kNsPerMs;
+  add_times(stats, "latency", &counters->latency);
+  add_times(stats, "queue", &counters->queueing);
+  counters->compile_ns = number_of(stats, "compile-time");
   add_copies(stats, &counters->copies);
 }
 

@@ -17,6 +17,8 @@ struct StreamCounters {
   double latency_p50_ms = 0, latency_p95_ms = 0;
   std::uint64_t busy_ns = 0;  // of the device's time, for all models
   std::uint64_t queue = 0;
+  TimeCounts latency, queueing;
+  std::uint64_t compile_ns = 0;             // of the first model
   std::map<std::string, CopyCount> copies;  // by reason
 };
 

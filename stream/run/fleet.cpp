@@ -441,6 +441,10 @@ std::vector<DeviceReading> Fleet::devices() const {
         at = impl_->devices.emplace(device, npu::Device::open(device)).first;
       }
       reading.name = at->second.info().name;
+      reading.driver = std::to_string(at->second.info().driver_version);
+      if (const npu::Version& compiler = at->second.info().compiler; compiler.major > 0) {
+        reading.compiler = std::to_string(compiler.major) + "." + std::to_string(compiler.minor);
+      }
       reading.memory_bytes = at->second.memory().allocated_bytes;
       reading.utilization = at->second.utilization();
     } catch (const npu::Error&) {  // loader or driver cannot tell; or the device is gone, and the

@@ -22,6 +22,14 @@ struct CopyCount {
   std::uint64_t frames = 0;
 };
 
+/// How many durations were within each bound but not within the one before, in seconds; the last
+/// count is of longer ones. Empty: nothing was inferred.
+struct TimeCounts {
+  std::vector<double> bounds;
+  std::vector<std::uint64_t> counts;
+  double sum = 0;
+};
+
 /// A line counts "forward" and "backward"; a zone "entered", "left" and "inside".
 struct PlaceCounts {
   Place place;
@@ -38,7 +46,9 @@ struct StreamSnapshot {
   int width = 0, height = 0;  // 0: no frame yet
   double fps = 0, inferred_fps = 0;
   double latency_p50_ms = 0, latency_p95_ms = 0;
-  std::uint64_t queue = 0;  // frames that wait for the device or are in it
+  TimeCounts latency, queueing;  // since the stream was added
+  double compile_seconds = 0;    // or to load a blob; 0: not done yet
+  std::uint64_t queue = 0;       // frames that wait for the device or are in it
   std::uint64_t frames_inferred = 0, frames_skipped = 0,
                 frames_lost = 0;  // since the stream was added
   std::vector<CopyCount> copies;
@@ -77,11 +87,15 @@ Json to_json(const Event& event);
 /// One NPU, or the software NPU. Readings that the system does not give are null in JSON.
 struct DeviceReading {
   std::string name;
+  std::string driver, compiler;       // versions; empty: not known
   std::optional<double> utilization;  // 0..1
   std::optional<std::uint64_t> memory_bytes;
   std::uint64_t queue = 0;           // frames of our streams at it or waiting
   double inferences_per_second = 0;  // of our streams
 };
 Json to_json(const DeviceReading& reading);
+
+/// JSON schemas of these three forms: "StreamState", "Event" and "Device".
+Json snapshot_schemas();
 
 }  // namespace npustream

@@ -607,6 +607,9 @@ StreamSnapshot Stream::snapshot() const {
   const StreamCounters now = counters();
   snapshot.latency_p50_ms = now.latency_p50_ms;
   snapshot.latency_p95_ms = now.latency_p95_ms;
+  snapshot.latency = now.latency;
+  snapshot.queueing = now.queueing;
+  snapshot.compile_seconds = static_cast<double>(now.compile_ns) / kNsPerSecond;
   snapshot.queue = now.queue;
   snapshot.frames_inferred = now.inferred;
   snapshot.frames_skipped = now.skipped;

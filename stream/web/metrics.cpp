@@ -1,7 +1,9 @@
 #include "metrics.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 
 namespace npustream::web {
 namespace {
@@ -75,15 +77,60 @@ void add_frames(std::string& text, const std::vector<StreamSnapshot>& streams) {
   }
 }
 
+/// As OpenMetrics writes a bound: 1 is "1.0".
+std::string bound_text(double bound) {
+  const std::string text = number(bound);
+  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+}
+
+void add_histogram(Family& family, const StreamSnapshot& stream, const TimeCounts& times) {
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < times.counts.size(); ++i) {
+    count += times.counts[i];
+    const std::string bound =
+        i < times.bounds.size() ? bound_text(times.bounds[i]) : std::string("+Inf");
+    family.add("_bucket", {{"stream", stream.id}, {"model", stream.model}, {"le", bound}},
+               std::to_string(count));
+  }
+  if (times.counts.empty()) return;
+  const Labels labels = {{"stream", stream.id}, {"model", stream.model}};
+  family.add("_count", labels, std::to_string(count));
+  family.add("_sum", labels, number(times.sum));
+}
+
 void add_times(std::string& text, const std::vector<StreamSnapshot>& streams) {
-  Family latency(text, "npu_inference_seconds", "summary", "seconds",
-                 "From a frame's arrival to its answer, in the last seconds.");
-  for (const StreamSnapshot& stream : streams) {
-    if (stream.latency_p95_ms <= 0) continue;
-    latency.add("", {{"stream", stream.id}, {"quantile", "0.5"}},
-                number(stream.latency_p50_ms / 1000));
-    latency.add("", {{"stream", stream.id}, {"quantile", "0.95"}},
-                number(stream.latency_p95_ms / 1000));
+  Family inference(text, "npu_inference_seconds", "histogram", "seconds",
+                   "From a frame's arrival to its answer.");
+  for (const auto& stream : streams) add_histogram(inference, stream, stream.latency);
+  Family queue(text, "npu_queue_seconds", "histogram", "seconds",
+               "The wait for a turn and for earlier inferences, of each inference.");
+  for (const auto& stream : streams) add_histogram(queue, stream, stream.queueing);
+  Family compile(text, "npu_compile_seconds", "gauge", "seconds",
+                 "Time that compiling or loading the model took.");
+  std::map<std::string, double> compiled;  // by model
+  for (const auto& stream : streams) {
+    double& longest = compiled[stream.model];
+    longest = std::max(longest, stream.compile_seconds);
+  }
+  for (const auto& [model, seconds] : compiled) {
+    if (seconds > 0) {
+      compile.add("", {{"model", model}}, number(seconds));
+    }
+  }
+}
+
+void add_build(std::string& text, const std::vector<DeviceReading>& devices) {
+  Family build(text, "npu_build", "info", "", "Versions.");
+  for (const auto& device : devices) {
+    build.add("_info",
+              {{"version", NPU_VERSION},
+               {"device", device.name},
+               {"driver", device.driver},
+               {"compiler", device.compiler}},
+              "1");
+  }
+  if (devices.empty()) {
+    build.add("_info", {{"version", NPU_VERSION}}, "1");
   }
 }
 
@@ -160,6 +207,7 @@ std::string metrics(const std::vector<StreamSnapshot>& streams,
   add_states(text, streams);
   add_counts(text, streams);
   add_devices(text, devices);
+  add_build(text, devices);
   return text + "# EOF\n";
 }
 

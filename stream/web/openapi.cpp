@@ -21,15 +21,22 @@ Json content(const std::string& type, const Json& schema) {
   return {{type.substr(0, type.find(';')), {{"schema", schema}}}};
 }
 
+Json reference(const std::string& schema) {
+  return {{"$ref", "#/components/schemas/" + schema}};
+}
+
 Json schema_of(const Route& route) {
-  const std::string type = route.type;
-  if (type == "application/json") return {{"type", "object"}};
-  return {{"type", "string"}};
+  if (std::string(route.type) != "application/json") return {{"type", "string"}};
+  if (!route.gives) return {{"type", "object"}};
+  if (!route.list) return reference(route.gives);
+  const Json list = {{"type", "array"}, {"items", reference(route.gives)}};
+  return {{"type", "object"},
+          {"properties", {{route.list, list}}},
+          {"required", Json::array({route.list})}};
 }
 
 Json failure(const char* why) {
-  return {{"description", why},
-          {"content", content("application/json", {{"$ref", "#/components/schemas/Error"}})}};
+  return {{"description", why}, {"content", content("application/json", reference("Error"))}};
 }
 
 Json operation(const Route& route) {
@@ -45,10 +52,8 @@ Json operation(const Route& route) {
     value["parameters"] = parameters;
   }
   if (route.schema) {
-    value["requestBody"] = {
-        {"required", true},
-        {"content", content("application/json",
-                            {{"$ref", "#/components/schemas/" + std::string(route.schema)}})}};
+    value["requestBody"] = {{"required", true},
+                            {"content", content("application/json", reference(route.schema))}};
   }
   Json good = {{"description", "done"}};
   if (*route.type) {
@@ -99,14 +104,15 @@ Json openapi() {
   const Json login = {{"type", "object"},
                       {"properties", {{"token", {{"type", "string"}}}}},
                       {"required", Json::array({"token"})}};
+  Json schemas = {{"Stream", stream}, {"Changes", changes}, {"Login", login}, {"Error", error}};
+  schemas.update(snapshot_schemas());
   return {{"openapi", "3.1.0"},
           {"info", {{"title", "npu-stream"}, {"version", "1"}}},
           {"security", Json::array({{{"token", Json::array()}}, Json::object()})},
           {"paths", paths},
           {"components",
            {{"securitySchemes", {{"token", {{"type", "http"}, {"scheme", "bearer"}}}}},
-            {"schemas",
-             {{"Stream", stream}, {"Changes", changes}, {"Login", login}, {"Error", error}}}}}};
+            {"schemas", schemas}}}};
 }
 
 }  // namespace npustream::web

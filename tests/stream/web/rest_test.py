@@ -132,6 +132,18 @@ class Rest(unittest.TestCase):
         validate(document)
         self.assertIn("patch", document["paths"]["/api/streams/{id}"])
 
+    def test_answers_are_as_openapi_describes_them(self):
+        try:
+            from jsonschema import Draft202012Validator
+        except ImportError:
+            self.skipTest("jsonschema of PyPI is not installed")
+        document = self.ask("GET", "/api/openapi.json").json()
+        self.service.wait("frames", lambda: self.ask("GET", "/api/streams/door").json()["width"] > 0)
+        for path in ("/api/streams", "/api/streams/{id}", "/api/device", "/api/events", "/api/models"):
+            answer = document["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+            Draft202012Validator(answer | {"components": document["components"]}).validate(self.ask("GET", path.replace("{id}", "door")).json())
+        self.assertIn("latency_ms", document["components"]["schemas"]["StreamState"]["properties"])
+
     def test_metrics_are_open_metrics(self):
         try:
             from prometheus_client.openmetrics.parser import text_string_to_metric_families
@@ -141,6 +153,16 @@ class Rest(unittest.TestCase):
         families = {f.name: f for f in text_string_to_metric_families(self.ask("GET", "/metrics").body.decode())}
         counts = {(s.labels["stream"], s.labels["result"]): s.value for s in families["npu_frames"].samples}
         self.assertGreater(counts["door", "inferred"], 0)
+        for name in ("npu_inference_seconds", "npu_queue_seconds"):
+            samples = {(s.name, s.labels.get("le")): s.value for s in families[name].samples if s.labels["stream"] == "door"}
+            self.assertEqual(samples[name + "_bucket", "+Inf"], samples[name + "_count", None])
+            self.assertGreater(samples[name + "_count", None], 0)
+            self.assertGreater(samples[name + "_sum", None], 0)
+            self.assertIn((name + "_bucket", "0.025"), samples)
+        self.assertGreater({s.labels["model"]: s.value for s in families["npu_compile_seconds"].samples}["shapes"], 0)
+        build = families["npu_build"].samples[0].labels
+        self.assertRegex(build["version"], r"^\d+\.\d+\.\d+$")
+        self.assertRegex(build["driver"], r"^\d+$")
 
 
 class Token(unittest.TestCase):
