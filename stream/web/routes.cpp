@@ -1,6 +1,7 @@
 #include "routes.hpp"
 
 #include <charconv>
+#include <filesystem>
 #include <sstream>
 
 #include "run/launch_line.hpp"
@@ -149,15 +150,33 @@ Response get_events(const Context& context, const Request& request, const Argume
   return json({{"events", list}});
 }
 
-Response get_event_picture(const Context& context, const Request&, const Arguments& arguments) {
-  const std::uint64_t number = whole_number(arguments[0], "event");
+Event event_of(const Context& context, const std::string& text) {
+  const std::uint64_t number = whole_number(text, "event");
   if (number == 0) throw NotFound("event 0: they count from 1");
   const std::vector<Event> events = context.fleet.events(number - 1);
   if (events.empty() || events.front().number != number) {
-    throw NotFound("event " + arguments[0] + ": the last 200 are kept");
+    throw NotFound("event " + text + ": the last 200 are kept");
   }
-  if (!events.front().picture) throw NotFound("event " + arguments[0] + " has no picture");
-  return {200, "image/jpeg", events.front().picture->jpeg, {}};
+  return events.front();
+}
+
+Response get_event_picture(const Context& context, const Request&, const Arguments& arguments) {
+  const Event event = event_of(context, arguments[0]);
+  if (!event.picture) throw NotFound("event " + arguments[0] + " has no picture");
+  return {200, "image/jpeg", event.picture->jpeg, {}};
+}
+
+Response get_event_clip(const Context& context, const Request&, const Arguments& arguments) {
+  const Event event = event_of(context, arguments[0]);
+  if (event.clip.empty()) throw NotFound("event " + arguments[0] + " has no clip");
+  const auto folder = std::filesystem::path(context.fleet.config().file).parent_path();
+  const std::filesystem::path file = folder / event.clip;
+  if (!std::filesystem::is_regular_file(file)) {
+    throw NotFound(event.clip + " is not kept any more");
+  }
+  return {.type = "video/x-matroska",
+          .headers = {{"Content-Disposition", "inline; filename=" + file.filename().string()}},
+          .file = file};
 }
 
 Response post_reload(const Context& context, const Request&, const Arguments&) {
@@ -281,6 +300,11 @@ std::vector<Route> all_routes() {
        .summary = "The picture of an event",
        .type = kJpeg,
        .answer = get_event_picture},
+      {.method = "GET",
+       .path = "/api/events/{number}/clip.mkv",
+       .summary = "The clip of an event of kind recorded",
+       .type = "video/x-matroska",
+       .answer = get_event_clip},
       {.method = "POST",
        .path = "/api/reload",
        .summary = "Read the file again",

@@ -23,6 +23,7 @@ struct Response {
   std::string type = "application/json";
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers;
+  std::string file = {};  // instead of the body: a path
 };
 
 /// Needed to answer.

@@ -46,6 +46,19 @@ Request request_of(SoupServerMessage* message, const char* path, GHashTable* que
   return request;
 }
 
+/// Mapped, so that a long clip takes no memory; libsoup answers for parts of it, too.
+void send_file(SoupServerMessage* message, const Response& response) {
+  GMappedFile* const mapped = g_mapped_file_new(response.file.c_str(), FALSE, nullptr);
+  soup_server_message_set_status(message, mapped ? SOUP_STATUS_OK : SOUP_STATUS_NOT_FOUND, nullptr);
+  if (!mapped) return;
+  SoupMessageHeaders* const headers = soup_server_message_get_response_headers(message);
+  soup_message_headers_set_content_type(headers, response.type.c_str(), nullptr);
+  GBytes* const bytes = g_mapped_file_get_bytes(mapped);
+  soup_message_body_append_bytes(soup_server_message_get_response_body(message), bytes);
+  g_bytes_unref(bytes);
+  g_mapped_file_unref(mapped);
+}
+
 void send(SoupServerMessage* message, const Response& response) {
   SoupMessageHeaders* const headers = soup_server_message_get_response_headers(message);
   for (const auto& [name, value] : {std::pair{"Cache-Control", "no-store"},
@@ -57,6 +70,7 @@ void send(SoupServerMessage* message, const Response& response) {
   }
   for (const auto& [name, value] : response.headers)
     soup_message_headers_append(headers, name.c_str(), value.c_str());
+  if (!response.file.empty()) return send_file(message, response);
   soup_server_message_set_status(message, static_cast<guint>(response.status), nullptr);
   if (!response.type.empty()) {
     soup_server_message_set_response(message, response.type.c_str(), SOUP_MEMORY_COPY,

@@ -109,6 +109,28 @@ class Rest(unittest.TestCase):
         idle[-1].sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         self.assertTrue(idle[-1].recv(100).startswith(b"HTTP/1.1 200"), "a young one is not")
 
+    def test_a_clip_can_be_had(self):
+        text = self.service.file.read_text()
+        self.service.file.write_text(text.replace("  - id: yard\n", "  - id: yard\n    record: {before: 1, after: 1, longest: 10}\n"))
+        self.assertEqual(self.ask("POST", "/api/reload").status, 204)
+
+        def recorded():
+            return [e for e in self.ask("GET", "/api/events").json()["events"] if e["kind"] == "recorded"]
+
+        event = self.service.wait("a clip", recorded)[0]
+        path = f"/api/events/{event['number']}/clip.mkv"
+        clip = self.ask("GET", path)
+        self.assertEqual(clip.headers["Content-Type"], "video/x-matroska")
+        self.assertEqual(clip.body, (self.service.folder / event["clip"]).read_bytes())
+        self.assertEqual(clip.body[:4], b"\x1a\x45\xdf\xa3")
+        part = self.ask("GET", path, Range="bytes=4-9")
+        self.assertEqual((part.status, part.body), (206, clip.body[4:10]))
+        self.refused(404, "GET", "/api/events/1000000/clip.mkv")
+        (self.service.folder / event["clip"]).unlink()
+        self.refused(404, "GET", path)
+        self.service.file.write_text(text)
+        self.assertEqual(self.ask("POST", "/api/reload").status, 204)
+
     def test_rubbish_leaves_it_alive(self):
         generator = random.Random(37)
         seed = b'{"id": "fuzz", "source": {"file": "gone.mp4"}, "zones": [{"name": "a", "points": [[0, 0.5], [1, 0.5], [1, 1]]}], "interval": 2}'
