@@ -12,6 +12,7 @@ from collections.abc import Mapping as _Mapping
 from . import _core
 from ._core import (
     CompiledModel,
+    Completions,
     Device,
     DeviceInfo,
     Finding,
@@ -64,8 +65,8 @@ def devices():
 from . import vision  # noqa: E402 - it uses the names above
 
 __all__ = [
-    "AsyncPool", "CancelledError", "CompileError", "CompiledModel", "Device", "DeviceInfo", "DeviceLostError", "Error", "Finding", "Frame",
-    "IncompatibleError", "InternalError", "InvalidArgumentError", "IoError", "LayerProfile", "LoadStats", "Model", "NotFoundError",
-    "OutOfMemoryError", "Port", "Properties", "Request", "State", "Tensor", "TimeoutError", "UnsupportedError", "Video", "compile",
-    "devices", "diagnose", "list_devices", "load", "video", "vision",
+    "AsyncPool", "CancelledError", "CompileError", "CompiledModel", "Completions", "Device", "DeviceInfo", "DeviceLostError", "Error",
+    "Finding", "Frame", "IncompatibleError", "InternalError", "InvalidArgumentError", "IoError", "LayerProfile", "LoadStats", "Model",
+    "NotFoundError", "OutOfMemoryError", "Port", "Properties", "Request", "State", "Tensor", "TimeoutError", "UnsupportedError", "Video",
+    "compile", "devices", "diagnose", "list_devices", "load", "video", "vision",
 ]

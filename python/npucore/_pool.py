@@ -35,7 +35,7 @@ class AsyncPool:
         self._loop = None
         self._unwatch = None
         for number, request in enumerate(self._requests):
-            request._notify(self._completions, number)
+            self._completions.watch(request, number)
 
     @property
     def size(self):
@@ -56,7 +56,9 @@ class AsyncPool:
         try:
             for frame in frames:
                 if not self._free and flying:
-                    yield self._finish(flying.popleft())
+                    outputs = self._finish(flying.popleft())
+                    self._completions.take()  # else the ends of a camera's frames would pile up
+                    yield outputs
                 if not self._free:
                     raise InvalidArgumentError("all requests of the pool are in use elsewhere: make another pool")
                 self._requests[self._free[0]].submit(frame)

@@ -28,7 +28,6 @@ void bind_tensor(nb::module_& module);
 void bind_compiled(nb::module_& module);
 void bind_request(nb::module_& module);
 void bind_state(nb::module_& module);
-void bind_completions(nb::module_& module);
 void bind_vision(nb::module_& module);
 void bind_track(nb::module_& module);
 

@@ -10,7 +10,6 @@ NB_MODULE(_core, module) {
   pynpu::bind_device(module);
   pynpu::bind_model(module);
   pynpu::bind_tensor(module);
-  pynpu::bind_completions(module);
   pynpu::bind_request(module);
   pynpu::bind_state(module);
   pynpu::bind_compiled(module);

@@ -310,18 +310,10 @@ nb::dict Request::infer(nb::handle inputs) {
   return result();
 }
 
-void Request::notify(std::shared_ptr<Completions> completions, std::int64_t number) {
+void Request::tell(npu::Completions& completions, std::uint64_t key) {
   const Use use(*this);
   npu::Request& request = idle();
-  without_gil([&] {
-    if (!completions) {
-      request.set_callback({});
-    } else {
-      request.set_callback(
-          [completions = std::move(completions),
-           number](const std::exception_ptr& /*told by wait()*/) { completions->add(number); });
-    }
-  });
+  without_gil([&] { completions.watch(request, key); });
 }
 
 std::vector<npu::LayerProfile> Request::profile() {
@@ -374,6 +366,35 @@ void bind_profile(nb::module_& module) {
       });
 }
 
+std::vector<std::uint64_t> keys_of(const std::vector<npu::Completions::Done>& ended) {
+  std::vector<std::uint64_t> keys;
+  keys.reserve(ended.size());
+  for (const npu::Completions::Done& done : ended) keys.push_back(done.key);
+  return keys;
+}
+
+void bind_completions(nb::module_& module) {
+  using npu::Completions;
+  nb::class_<Completions>(
+      module, "Completions",
+      "The ends of inferences, behind a descriptor for select(), epoll or an event loop. "
+      "AsyncPool does this for asyncio.")
+      .def(nb::init<>())
+      .def("fileno", &Completions::fd,
+           "An eventfd, readable while there is something to take. Only watch it.")
+      .def(
+          "watch",
+          [](Completions& completions, Request& request, std::uint64_t key) {
+            request.tell(completions, key);
+          },
+          "request"_a, "key"_a,
+          "Adds `key`, a number from 0, at the end of each further inference of the request.")
+      .def(
+          "take", [](Completions& completions) { return keys_of(completions.take()); },
+          "The keys of the inferences that ended since the last call, in that order. wait() of "
+          "their requests returns at once, or raises what the inference failed with.");
+}
+
 }  // namespace
 
 void bind_request(nb::module_& module) {
@@ -422,9 +443,8 @@ void bind_request(nb::module_& module) {
       .def("profile", &Request::profile,
            "The last inference layer by layer; the model needs the property PERF_COUNT.")
       .def_prop_ro("inference_time_ns", &Request::inference_time_ns,
-                   "Time on the device of the last inference; the model needs PERF_COUNT.")
-      .def("_notify", &Request::notify, "completions"_a.none(), "number"_a,
-           "Adds the number to a Completions after each inference.");
+                   "Time on the device of the last inference; the model needs PERF_COUNT.");
+  bind_completions(module);
 }
 
 }  // namespace pynpu

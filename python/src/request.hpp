@@ -9,9 +9,9 @@
 #include <vector>
 
 #include <npucore/compiled_model.hpp>
+#include <npucore/request.hpp>
 
 #include "arrays.hpp"
-#include "completions.hpp"
 
 namespace pynpu {
 
@@ -33,7 +33,8 @@ class Request {
   bool wait(double seconds);
   nb::dict outputs();
   nb::dict infer(nb::handle inputs);
-  void notify(std::shared_ptr<Completions> completions, std::int64_t number);
+  /// Lets `completions` tell the end of each further inference.
+  void tell(npu::Completions& completions, std::uint64_t key);
   std::vector<npu::LayerProfile> profile();
   std::uint64_t inference_time_ns();
   std::uint64_t copies();

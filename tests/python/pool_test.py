@@ -2,6 +2,7 @@
 """Many inferences at once, with and without asyncio."""
 import asyncio
 import gc
+import select
 import threading
 import unittest
 
@@ -47,6 +48,12 @@ class Pool(unittest.TestCase):
         with npucore.AsyncPool(self.compiled, 3) as pool:
             for done, _ in enumerate(pool.map(watched())):
                 self.assertLessEqual(len(taken) - done, 3 + 1)
+
+    def test_map_forgets_the_ends_of_what_it_has_given_out(self):
+        with npucore.AsyncPool(self.compiled, 2) as pool:
+            for done, _ in enumerate(pool.map(frames(200))):
+                if done == 150:
+                    self.assertLess(len(pool._completions.take()), 10)
 
     def test_an_error_leaves_the_pool_usable(self):
         with npucore.AsyncPool(self.compiled, 2) as pool:
@@ -126,6 +133,42 @@ class Pool(unittest.TestCase):
         for thread in threads:
             thread.join()
         self.assertEqual(failures, [])
+
+
+class Ends(unittest.TestCase):
+    def test_a_descriptor_tells_which_inferences_ended(self):
+        compiled, completions = tiny.square(), npucore.Completions()
+        self.assertEqual((completions.take(), select.select([completions], [], [], 0)[0]), ([], []))
+        requests = {key: compiled.create_request() for key in (7, 2**64 - 1)}
+        for key, request in requests.items():
+            completions.watch(request, key)
+        for _ in range(3):
+            for request in requests.values():
+                request.submit(np.full((1, 8), 3, np.float32))
+            ended = set()
+            while len(ended) < 2:
+                self.assertEqual(select.select([completions], [], [], 100)[0], [completions])
+                ended.update(completions.take())
+            self.assertEqual(ended, set(requests))
+            self.assertEqual([request.wait() and request.outputs()["y"][0, 0] for request in requests.values()], [9, 9])
+        for key in (-1, 2**64, "7", None):
+            with self.assertRaises(TypeError):
+                completions.watch(request, key)
+
+    def test_requests_and_completions_go_in_any_order(self):
+        compiled = tiny.square()
+        for requests_first in (True, False):
+            completions, request = npucore.Completions(), compiled.create_request()
+            completions.watch(request, 1)
+            request.submit(np.full((1, 8), 3, np.float32))
+            if requests_first:
+                del request
+                self.assertEqual(completions.take(), [1])
+            else:
+                with self.assertRaisesRegex(npucore.InvalidArgumentError, r"wait\(\) first"):
+                    completions.watch(request, 2)
+                del completions
+                self.assertTrue(request.wait())
 
 
 if __name__ == "__main__":
