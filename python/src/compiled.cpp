@@ -1,7 +1,7 @@
-
 #include <chrono>
 #include <mutex>
 
+#include "buffer.hpp"
 #include "device.hpp"
 #include "model.hpp"
 #include "properties.hpp"
@@ -41,12 +41,6 @@ class Phases {
   std::vector<npu::CompileProgress> begun_;
 };
 
-npu::Model model_from(nb::handle model) {
-  if (nb::isinstance<npu::Model>(model)) return nb::cast<const npu::Model&>(model);
-  const auto path = nb::cast<std::filesystem::path>(model);
-  return without_gil([&] { return npu::Model::read(path); });
-}
-
 /// Waits for the compilation; whatever Python raises meanwhile ends it.
 CompiledModel wait_for(npu::CompileJob job, const std::shared_ptr<Phases>& phases,
                        nb::handle progress) {
@@ -84,20 +78,22 @@ CompiledModel compile(nb::handle model, nb::handle device, nb::handle properties
   if (!progress.is_none()) {
     options.progress = [phases](const npu::CompileProgress& began) { phases->add(began); };
   }
-  return wait_for(npu::compile_async(on, model_from(model), options), phases, progress);
+  return wait_for(npu::compile_async(on, read_model(model), options), phases, progress);
 }
 
 CompiledModel load(nb::handle blob, nb::handle device, nb::handle model, nb::handle properties) {
   const npu::Device on = device_from(device);
   const npu::CompileOptions options = options_from(properties, nb::none());
-  if (nb::isinstance<nb::bytes>(blob)) {
-    const auto bytes = nb::cast<nb::bytes>(blob);
-    const std::span view(static_cast<const std::byte*>(bytes.data()), bytes.size());
-    return without_gil([&] { return CompiledModel::import(on, view, options); });
+  if (has_bytes(blob)) {
+    if (!model.is_none()) {
+      refuse("a blob in memory takes no `model`: give its path, or catch IncompatibleError");
+    }
+    const Buffer bytes(blob);
+    return without_gil([&] { return CompiledModel::import(on, bytes.bytes(), options); });
   }
   const auto path = nb::cast<std::filesystem::path>(blob);
   if (model.is_none()) return without_gil([&] { return CompiledModel::import(on, path, options); });
-  const npu::Model fallback = model_from(model);
+  const npu::Model fallback = read_model(model);
   return without_gil([&] { return CompiledModel::import(on, path, fallback, options); });
 }
 
@@ -167,15 +163,16 @@ void bind_compiled(nb::module_& module) {
   module.def(
       "compile", &compile, "model"_a, "device"_a = nb::none(), nb::kw_only(),
       "properties"_a = nb::none(), "config"_a = nb::none(), "progress"_a = nb::none(),
-      "Compiles a Model, or the .xml of that path, or takes it from the cache in CACHE_DIR. "
+      "Compiles a Model, or what Model.read() takes, or takes it from the cache in CACHE_DIR. "
       "Ctrl-C ends it.\n\ndevice: a Device, 'auto', 'npu' or 'software'; None: 'auto'. "
       "properties: {'PERFORMANCE_HINT': 'LATENCY', ...}. config: options for the driver's "
       "compiler, unchecked. progress: called with a phase ('compiling', ...) and the seconds "
       "since the call as each phase begins, in this thread.");
-  module.def("load", &load, "blob"_a, "device"_a = nb::none(), nb::kw_only(),
-             "model"_a = nb::none(), "properties"_a = nb::none(),
-             "Loads a precompiled blob: a path or bytes. model: a Model or path to compile if the "
-             "blob does not fit; without it that is an IncompatibleError.");
+  module.def(
+      "load", &load, "blob"_a, "device"_a = nb::none(), nb::kw_only(), "model"_a = nb::none(),
+      "properties"_a = nb::none(),
+      "Loads a precompiled blob: a path or bytes. model: what to compile if the blob at that "
+      "path does not fit; without it that is an IncompatibleError.");
 }
 
 }  // namespace pynpu

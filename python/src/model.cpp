@@ -3,6 +3,7 @@
 #include <npuvision/model_card.hpp>
 
 #include "arrays.hpp"
+#include "buffer.hpp"
 
 namespace pynpu {
 namespace {
@@ -146,7 +147,37 @@ nb::list layers_of(const npu::Model& model) {
   return layers;
 }
 
+npu::Model read_bytes(nb::handle text, nb::handle weights) {
+  const Buffer xml(text);
+  const auto owner = weights.is_none() ? nullptr : std::make_shared<const Buffer>(weights);
+  const auto bytes = owner ? owner->bytes() : std::span<const std::byte>();
+  const std::string_view view(reinterpret_cast<const char*>(xml.bytes().data()),
+                              xml.bytes().size());
+  return without_gil([&] { return npu::Model::read(view, bytes, owner); });
+}
+
+std::filesystem::path path_from(nb::handle path, const char* what) {
+  if (nb::isinstance<nb::str>(path) || nb::hasattr(path, "__fspath__")) {
+    return nb::cast<std::filesystem::path>(path);
+  }
+  const std::string type = nb::cast<std::string>(path.type().attr("__name__"));
+  throw nb::type_error((what + (", not " + type)).c_str());
+}
+
+npu::Model read_files(nb::handle xml, nb::handle bin) {
+  const auto path = path_from(xml, "a model is a Model, a path or bytes");
+  const auto weights = bin.is_none()
+                           ? std::filesystem::path()
+                           : path_from(bin, "the weights of a model that is a path are a path");
+  return without_gil([&] { return npu::Model::read(path, weights); });
+}
+
 }  // namespace
+
+npu::Model read_model(nb::handle source, nb::handle weights) {
+  if (nb::isinstance<npu::Model>(source)) return nb::cast<const npu::Model&>(source);
+  return has_bytes(source) ? read_bytes(source, weights) : read_files(source, weights);
+}
 
 const std::string& key_of(const npu::Port& port) {
   return port.tensor_names.empty() ? port.name : port.tensor_names.front();
@@ -189,14 +220,11 @@ void bind_model(nb::module_& module) {
   nb::class_<Model>(module, "Model",
                     "An OpenVINO IR, editable until it is compiled. Model.read('model.xml')")
       .def_static(
-          "read",
-          [](const std::filesystem::path& path,
-             const std::optional<std::filesystem::path>& weights) {
-            return without_gil(
-                [&] { return Model::read(path, weights.value_or(std::filesystem::path())); });
-          },
-          "path"_a, "weights"_a = nb::none(),
-          "path: an .xml, or a folder with one in it; weights: the .bin, else the one beside it.")
+          "read", &read_model, "source"_a, "weights"_a = nb::none(),
+          "source: the path of an .xml or of a folder with one in it, or the bytes of an .xml. "
+          "weights: the .bin, if it is not beside the .xml: a path or, for an .xml in memory, its "
+          "bytes (bytes, mmap, a NumPy array, ...). The model uses them in place: do not change "
+          "them.")
       .def(
           "copy", [](const Model& model) { return Model(model); },
           "A copy that shares the weights.")

@@ -9,6 +9,10 @@
 
 namespace pynpu {
 
+/// A copy of a Model, or one from a path, or from the text of an .xml in memory. `weights`: a path
+/// or an object with bytes, which the model uses in place; or None.
+npu::Model read_model(nb::handle source, nb::handle weights = nb::none());
+
 /// The port's name for Python's dicts: the first tensor name, which OpenVINO's users know.
 const std::string& key_of(const npu::Port& port);
 /// Index of a port by name, tensor name or number. Throws Error(kNotFound) that lists the names.

@@ -152,9 +152,14 @@ except KeyboardInterrupt:
                 loaded = npucore.load(source)
                 self.assertEqual(loaded.load_stats.source, "blob")
                 self.assertEqual(loaded.create_request().infer(np.full((1, 8), 3, np.float32))["y"][0, 0], 9)
+            for source in (bytearray(blob.read_bytes()), memoryview(blob.read_bytes())):
+                npucore.load(source)
+            with self.assertRaisesRegex(npucore.InvalidArgumentError, "give its path"):
+                npucore.load(blob.read_bytes(), model=tiny.EXAMPLES / "square.xml")
             blob.write_bytes(b"nonsense")
             with self.assertRaises(npucore.Error):
                 npucore.load(blob)
+            self.assertEqual(npucore.load(blob, model=tiny.EXAMPLES / "square.xml").load_stats.source, "compiler")
         self.assertEqual(compiled.native_binary()[:4], b"\x7fELF")
 
     def test_properties_of_a_compiled_model(self):
