@@ -165,7 +165,8 @@ std::filesystem::path path_from(nb::handle path, const char* what) {
 }
 
 npu::Model read_files(nb::handle xml, nb::handle bin) {
-  const auto path = path_from(xml, "a model is a Model, a path or bytes");
+  const auto path = path_from(
+      xml, "a model is a path, bytes, or a Model of npucore or of OpenVINO's Python package");
   const auto weights = bin.is_none()
                            ? std::filesystem::path()
                            : path_from(bin, "the weights of a model that is a path are a path");
@@ -176,7 +177,14 @@ npu::Model read_files(nb::handle xml, nb::handle bin) {
 
 npu::Model read_model(nb::handle source, nb::handle weights) {
   if (nb::isinstance<npu::Model>(source)) return nb::cast<const npu::Model&>(source);
-  return has_bytes(source) ? read_bytes(source, weights) : read_files(source, weights);
+  const nb::object ir = nb::module_::import_("npucore._convert").attr("ir_of")(source);
+  if (ir.is_none()) {
+    return has_bytes(source) ? read_bytes(source, weights) : read_files(source, weights);
+  }
+  if (!weights.is_none()) {
+    refuse("a model that OpenVINO converts brings its weights: leave `weights` out");
+  }
+  return read_bytes(ir[0], ir[1]);
 }
 
 const std::string& key_of(const npu::Port& port) {
@@ -218,13 +226,14 @@ void bind_model(nb::module_& module) {
   nb::class_<npu::vision::ModelCard>(module, "ModelCard",
                                      "Everything that is known about a model.");
   nb::class_<Model>(module, "Model",
-                    "An OpenVINO IR, editable until it is compiled. Model.read('model.xml')")
+                    "A model, editable until it is compiled. Model.read('model.xml')")
       .def_static(
           "read", &read_model, "source"_a, "weights"_a = nb::none(),
-          "source: the path of an .xml or of a folder with one in it, or the bytes of an .xml. "
-          "weights: the .bin, if it is not beside the .xml: a path or, for an .xml in memory, its "
-          "bytes (bytes, mmap, a NumPy array, ...). The model uses them in place: do not change "
-          "them.")
+          "source: the path of an .xml, of a folder with one in it, or, where the package openvino "
+          "is installed, of an .onnx, .tflite or .pb; the bytes of an .xml or .onnx; or an "
+          "openvino.Model. weights: the .bin, if it is not beside the .xml: a path or, for an .xml "
+          "in memory, its bytes (bytes, mmap, a NumPy array, ...). The model uses them in place: "
+          "do not change them.")
       .def(
           "copy", [](const Model& model) { return Model(model); },
           "A copy that shares the weights.")

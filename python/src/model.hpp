@@ -9,8 +9,8 @@
 
 namespace pynpu {
 
-/// A copy of a Model, or one from a path, or from the text of an .xml in memory. `weights`: a path
-/// or an object with bytes, which the model uses in place; or None.
+/// A copy of a Model, or one from a path, from the text of an .xml in memory, or from what OpenVINO
+/// converts. `weights`: a path or an object with bytes, which the model uses in place; or None.
 npu::Model read_model(nb::handle source, nb::handle weights = nb::none());
 
 /// The port's name for Python's dicts: the first tensor name, which OpenVINO's users know.

@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""Models in memory."""
+"""Models in memory, and those that OpenVINO brings."""
 import gc
+import io
 import mmap
+import os
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
+from pathlib import Path
 
 import numpy as np
 import tiny
@@ -89,6 +93,80 @@ def settle(done):
         except BufferError:
             time.sleep(0.01)
     raise AssertionError("the weights are still in use")
+
+
+class ByOpenVINO(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.scales = np.arange(8, dtype=np.float32).reshape(1, 8)
+        self.path = self.folder / "scaled.onnx"
+        self.path.write_bytes(tiny.onnx(self.scales))
+        self.x = np.full((1, 8), 3, np.float32)
+
+    def test_an_onnx_is_read_as_a_path_and_as_bytes(self):
+        onnx = self.path.read_bytes()
+        for source in (self.path, str(self.path), onnx, bytearray(onnx), io.BytesIO(onnx).getbuffer()):
+            with self.subTest(type(source)):
+                model = npucore.Model.read(source)
+                self.assertEqual((model.inputs[0].name, model.outputs[0].name), ("x", "y"))
+                self.assertEqual(result_of(model, self.x).tolist(), (self.scales * 3).tolist())
+        self.assertEqual(result_of(self.path, self.x).tolist(), (self.scales * 3).tolist())
+
+    def test_a_model_of_openvino_is_taken_as_it_is(self):
+        import openvino
+        from openvino import opset13
+        x = opset13.parameter([1, 8], openvino.Type.f32, "x")
+        weights = np.full((1, 8), 1 + 2**-20, np.float32)  # as f16 it would be 1
+        model = openvino.Model([opset13.multiply(x, opset13.constant(weights))], [x], "mine")
+        self.assertEqual(npucore.Model.read(model).name, "mine")
+        wanted = result_of(model, self.x)
+        del model, x
+        np.testing.assert_array_equal(wanted, weights * 3)
+
+    def test_weights_are_in_memory_once(self):
+        """64 MB: nothing is left of them beside the file in memory, whose pages nobody has read."""
+        program = """
+import gc, os, sys, numpy, openvino
+from openvino import opset13
+import npucore
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+def make():
+    x = opset13.parameter([1, 8], openvino.Type.f32, "x")
+    weights = numpy.random.default_rng(1).random((1 << 21, 8), numpy.float32)
+    return openvino.Model([opset13.reduce_sum(opset13.multiply(x, opset13.constant(weights)), 0, True)], [x], "big")
+npucore.Model.read(openvino.Model([opset13.relu(p := opset13.parameter([1, 8], openvino.Type.f32))], [p]))
+before = resident()
+model = npucore.Model.read(make())
+gc.collect()
+print((resident() - before) / (1 << 26))
+"""
+        done = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, check=True)
+        self.assertLess(float(done.stdout), 0.5)
+
+    def test_what_openvino_cannot_convert_is_told(self):
+        self.path.write_bytes(self.path.read_bytes().replace(b"Mul", b"Mut"))
+        with self.assertRaisesRegex(npucore.InvalidArgumentError, r'OpenVINO \S+ cannot convert ".*scaled.onnx": [^$]*Mut'):
+            npucore.compile(self.path)
+        with self.assertRaisesRegex(npucore.InvalidArgumentError, "cannot convert the model in memory"):
+            npucore.Model.read(b"\x08\x08nonsense")
+        with self.assertRaisesRegex(npucore.InvalidArgumentError, "leave `weights` out"):
+            npucore.Model.read(tiny.onnx(self.scales), b"")
+        with self.assertRaises(npucore.NotFoundError):
+            npucore.Model.read(self.folder / "missing.onnx")
+
+    def test_without_the_package_the_error_names_the_converter(self):
+        program = """
+import sys
+sys.modules["openvino"] = None
+import npucore
+try:
+    npucore.Model.read(sys.argv[1])
+except npucore.Error as error:
+    print(error)
+"""
+        done = subprocess.run([sys.executable, "-c", program, self.path], stdout=subprocess.PIPE, text=True, check=True, env=os.environ)
+        self.assertIn("pip install openvino; ovc", done.stdout)
 
 
 if __name__ == "__main__":

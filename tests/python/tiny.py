@@ -57,6 +57,28 @@ def by_openvino(make, shape, name="picture"):
         return npucore.Model.read(path)
 
 
+def onnx(weights):
+    """An ONNX as bytes: y = x * weights, for weights of f32, [1,8]."""
+    def number(field, value):
+        return varint(field << 3) + varint(value)
+
+    def varint(value):
+        return bytes([value]) if value < 128 else bytes([value & 127 | 128]) + varint(value >> 7)
+
+    def part(field, content):
+        content = content.encode() if isinstance(content, str) else content
+        return varint(field << 3 | 2) + varint(len(content)) + content
+
+    def value(name):
+        dimensions = b"".join(part(1, number(1, size)) for size in weights.shape)
+        return part(1, name) + part(2, part(1, number(1, 1) + part(2, dimensions)))
+    node = part(1, "x") + part(1, "weights") + part(2, "y") + part(4, "Mul")
+    dims = b"".join(number(1, size) for size in weights.shape)
+    initializer = dims + number(2, 1) + part(8, "weights") + part(9, weights.tobytes())
+    graph = part(1, node) + part(2, "scaled") + part(5, initializer) + part(11, value("x")) + part(12, value("y"))
+    return number(1, 8) + part(8, part(1, "") + number(2, 13)) + part(7, graph)
+
+
 def compiled(**options):
     return npucore.compile(model(**options), properties={"NPUCORE_COMPILE": "in-process"})
 
