@@ -29,6 +29,7 @@ from ._core import (
     diagnose,
     list_devices,
     load,
+    load_cached,
 )
 from ._errors import (
     CancelledError,
@@ -68,5 +69,5 @@ __all__ = [
     "AsyncPool", "CancelledError", "CompileError", "CompiledModel", "Completions", "Device", "DeviceInfo", "DeviceLostError", "Error",
     "Finding", "Frame", "IncompatibleError", "InternalError", "InvalidArgumentError", "IoError", "LayerProfile", "LoadStats", "Model",
     "NotFoundError", "OutOfMemoryError", "Port", "Properties", "Request", "State", "Tensor", "TimeoutError", "UnsupportedError", "Video",
-    "compile", "devices", "diagnose", "list_devices", "load", "video", "vision",
+    "compile", "devices", "diagnose", "list_devices", "load", "load_cached", "video", "vision",
 ]

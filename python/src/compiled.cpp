@@ -59,9 +59,16 @@ CompiledModel wait_for(npu::CompileJob job, const std::shared_ptr<Phases>& phase
   return without_gil([&] { return job.get(); });
 }
 
-npu::CompileOptions options_from(nb::handle properties, nb::handle config) {
+npu::CompileOptions options_from(nb::handle properties, nb::handle config,
+                                 const std::optional<std::string>& cache_id = {}) {
   npu::CompileOptions options;
   options.properties = properties_from(properties);
+  if (cache_id && cache_id->empty()) {
+    refuse("cache_id is empty: it is the model's own name in the folder CACHE_DIR");
+  }
+  if (cache_id) {
+    options.properties.set(npu::property::cache_id, *cache_id);
+  }
   if (!config.is_none()) {
     for (nb::handle item : nb::iter(config.attr("items")())) {
       options.config[nb::cast<std::string>(item[0])] = property_text(item[1]);
@@ -70,15 +77,28 @@ npu::CompileOptions options_from(nb::handle properties, nb::handle config) {
   return options;
 }
 
-CompiledModel compile(nb::handle model, nb::handle device, nb::handle properties, nb::handle config,
-                      nb::handle progress) {
+std::optional<CompiledModel> load_cached(const npu::Device& device,
+                                         const npu::CompileOptions& options) {
+  return without_gil([&] { return CompiledModel::load_cached(device, options); });
+}
+
+CompiledModel compile(nb::handle model, nb::handle device,
+                      const std::optional<std::string>& cache_id, nb::handle properties,
+                      nb::handle config, nb::handle progress) {
   const npu::Device on = device_from(device);
-  npu::CompileOptions options = options_from(properties, config);
+  npu::CompileOptions options = options_from(properties, config, cache_id);
+  nb::object source = nb::borrow(model);
+  if (PyCallable_Check(model.ptr()) != 0) {
+    if (options.properties.is_set(npu::property::cache_id)) {
+      if (auto found = load_cached(on, options)) return std::move(*found);
+    }
+    source = model();
+  }
   const auto phases = std::make_shared<Phases>();
   if (!progress.is_none()) {
     options.progress = [phases](const npu::CompileProgress& began) { phases->add(began); };
   }
-  return wait_for(npu::compile_async(on, read_model(model), options), phases, progress);
+  return wait_for(npu::compile_async(on, read_model(source), options), phases, progress);
 }
 
 CompiledModel load(nb::handle blob, nb::handle device, nb::handle model, nb::handle properties) {
@@ -162,12 +182,27 @@ void bind_compiled(nb::module_& module) {
       });
   module.def(
       "compile", &compile, "model"_a, "device"_a = nb::none(), nb::kw_only(),
-      "properties"_a = nb::none(), "config"_a = nb::none(), "progress"_a = nb::none(),
+      "cache_id"_a = nb::none(), "properties"_a = nb::none(), "config"_a = nb::none(),
+      "progress"_a = nb::none(),
       "Compiles a Model, or what Model.read() takes, or takes it from the cache in CACHE_DIR. "
       "Ctrl-C ends it.\n\ndevice: a Device, 'auto', 'npu' or 'software'; None: 'auto'. "
+      "cache_id: your own name for the model's entry in CACHE_DIR, a folder that `properties` must "
+      "name; `model` may then be a function that makes the model, which is called only if there is "
+      "no such entry. Change the name with the model: see docs/properties.md, CACHE_ID. "
       "properties: {'PERFORMANCE_HINT': 'LATENCY', ...}. config: options for the driver's "
       "compiler, unchecked. progress: called with a phase ('compiling', ...) and the seconds "
       "since the call as each phase begins, in this thread.");
+  module.def(
+      "load_cached",
+      [](const std::string& cache_id, nb::handle device, nb::handle properties, nb::handle config) {
+        const npu::Device on = device_from(device);
+        return load_cached(on, options_from(properties, config, cache_id));
+      },
+      "cache_id"_a, "device"_a = nb::none(), nb::kw_only(), "properties"_a = nb::none(),
+      "config"_a = nb::none(),
+      "The model that compile() or `npu-compile --cache DIR --id NAME` left in the folder "
+      "CACHE_DIR under this name, without any file of the model. None: there is none for this "
+      "device, driver, compiler and these properties. An InvalidArgumentError without CACHE_DIR.");
   module.def(
       "load", &load, "blob"_a, "device"_a = nb::none(), nb::kw_only(), "model"_a = nb::none(),
       "properties"_a = nb::none(),
