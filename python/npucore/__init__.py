@@ -11,6 +11,7 @@ from collections.abc import Mapping as _Mapping
 
 from . import _core
 from ._core import (
+    BlobInfo,
     CompiledModel,
     Completions,
     Device,
@@ -30,6 +31,7 @@ from ._core import (
     list_devices,
     load,
     load_cached,
+    read_blob_info,
 )
 from ._errors import (
     CancelledError,
@@ -66,8 +68,8 @@ def devices():
 from . import vision  # noqa: E402 - it uses the names above
 
 __all__ = [
-    "AsyncPool", "CancelledError", "CompileError", "CompiledModel", "Completions", "Device", "DeviceInfo", "DeviceLostError", "Error",
+    "AsyncPool", "BlobInfo", "CancelledError", "CompileError", "CompiledModel", "Completions", "Device", "DeviceInfo", "DeviceLostError", "Error",
     "Finding", "Frame", "IncompatibleError", "InternalError", "InvalidArgumentError", "IoError", "LayerProfile", "LoadStats", "Model",
     "NotFoundError", "OutOfMemoryError", "Port", "Properties", "Request", "State", "Tensor", "TimeoutError", "UnsupportedError", "Video",
-    "compile", "devices", "diagnose", "list_devices", "load", "load_cached", "video", "vision",
+    "compile", "devices", "diagnose", "list_devices", "load", "load_cached", "read_blob_info", "video", "vision",
 ]

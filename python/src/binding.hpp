@@ -26,6 +26,7 @@ void bind_properties(nb::module_& module);
 void bind_model(nb::module_& module);
 void bind_tensor(nb::module_& module);
 void bind_compiled(nb::module_& module);
+void bind_blob_info(nb::module_& module);
 void bind_request(nb::module_& module);
 void bind_state(nb::module_& module);
 void bind_vision(nb::module_& module);

@@ -137,6 +137,37 @@ nb::object frame_of(const CompiledModel& model) {
   return input ? nb::cast(input->preprocess.frame) : nb::none();
 }
 
+void bind_functions(nb::module_& module) {
+  module.def(
+      "compile", &compile, "model"_a, "device"_a = nb::none(), nb::kw_only(),
+      "cache_id"_a = nb::none(), "properties"_a = nb::none(), "config"_a = nb::none(),
+      "progress"_a = nb::none(),
+      "Compiles a Model, or what Model.read() takes, or takes it from the cache in CACHE_DIR. "
+      "Ctrl-C ends it.\n\ndevice: a Device, 'auto', 'npu' or 'software'; None: 'auto'. "
+      "cache_id: your own name for the model's entry in CACHE_DIR, a folder that `properties` must "
+      "name; `model` may then be a function that makes the model, which is called only if there is "
+      "no such entry. Change the name with the model: see docs/properties.md, CACHE_ID. "
+      "properties: {'PERFORMANCE_HINT': 'LATENCY', ...}. config: options for the driver's "
+      "compiler, unchecked. progress: called with a phase ('compiling', ...) and the seconds "
+      "since the call as each phase begins, in this thread.");
+  module.def(
+      "load_cached",
+      [](const std::string& cache_id, nb::handle device, nb::handle properties, nb::handle config) {
+        const npu::Device on = device_from(device);
+        return load_cached(on, options_from(properties, config, cache_id));
+      },
+      "cache_id"_a, "device"_a = nb::none(), nb::kw_only(), "properties"_a = nb::none(),
+      "config"_a = nb::none(),
+      "The model that compile() or `npu-compile --cache DIR --id NAME` left in the folder "
+      "CACHE_DIR under this name, without any file of the model. None: there is none for this "
+      "device, driver, compiler and these properties. An InvalidArgumentError without CACHE_DIR.");
+  module.def(
+      "load", &load, "blob"_a, "device"_a = nb::none(), nb::kw_only(), "model"_a = nb::none(),
+      "properties"_a = nb::none(),
+      "Loads a precompiled blob: a path or bytes. model: what to compile if the blob at that "
+      "path does not fit; without it that is an IncompatibleError.");
+}
+
 }  // namespace
 
 void bind_compiled(nb::module_& module) {
@@ -180,34 +211,7 @@ void bind_compiled(nb::module_& module) {
       .def("__repr__", [](const CompiledModel& model) {
         return "<npucore.CompiledModel on " + model.device().info().name + ">";
       });
-  module.def(
-      "compile", &compile, "model"_a, "device"_a = nb::none(), nb::kw_only(),
-      "cache_id"_a = nb::none(), "properties"_a = nb::none(), "config"_a = nb::none(),
-      "progress"_a = nb::none(),
-      "Compiles a Model, or what Model.read() takes, or takes it from the cache in CACHE_DIR. "
-      "Ctrl-C ends it.\n\ndevice: a Device, 'auto', 'npu' or 'software'; None: 'auto'. "
-      "cache_id: your own name for the model's entry in CACHE_DIR, a folder that `properties` must "
-      "name; `model` may then be a function that makes the model, which is called only if there is "
-      "no such entry. Change the name with the model: see docs/properties.md, CACHE_ID. "
-      "properties: {'PERFORMANCE_HINT': 'LATENCY', ...}. config: options for the driver's "
-      "compiler, unchecked. progress: called with a phase ('compiling', ...) and the seconds "
-      "since the call as each phase begins, in this thread.");
-  module.def(
-      "load_cached",
-      [](const std::string& cache_id, nb::handle device, nb::handle properties, nb::handle config) {
-        const npu::Device on = device_from(device);
-        return load_cached(on, options_from(properties, config, cache_id));
-      },
-      "cache_id"_a, "device"_a = nb::none(), nb::kw_only(), "properties"_a = nb::none(),
-      "config"_a = nb::none(),
-      "The model that compile() or `npu-compile --cache DIR --id NAME` left in the folder "
-      "CACHE_DIR under this name, without any file of the model. None: there is none for this "
-      "device, driver, compiler and these properties. An InvalidArgumentError without CACHE_DIR.");
-  module.def(
-      "load", &load, "blob"_a, "device"_a = nb::none(), nb::kw_only(), "model"_a = nb::none(),
-      "properties"_a = nb::none(),
-      "Loads a precompiled blob: a path or bytes. model: what to compile if the blob at that "
-      "path does not fit; without it that is an IncompatibleError.");
+  bind_functions(module);
 }
 
 }  // namespace pynpu

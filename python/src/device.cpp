@@ -9,10 +9,6 @@ namespace {
 
 using namespace nb::literals;
 
-nb::tuple tuple_of(const npu::Version& version) {
-  return nb::make_tuple(version.major, version.minor, version.patch);
-}
-
 void bind_info(nb::module_& module) {
   using Info = npu::DeviceInfo;
   const auto version = [](npu::Version Info::*field) {
@@ -61,6 +57,10 @@ std::string prepare_software() {
 }
 
 }  // namespace
+
+nb::tuple tuple_of(const npu::Version& version) {
+  return nb::make_tuple(version.major, version.minor, version.patch);
+}
 
 npu::Device open_device(const std::string& name) {
   const std::string hint = name == "npu" ? "" : prepare_software();
@@ -117,6 +117,17 @@ void bind_device(nb::module_& module) {
           [](const Device& device) { return without_gil([&] { return device.utilization(); }); },
           "The share of time, 0 to 1, that the engines were computing since the last call. The "
           "first gives 0.")
+      .def(
+          "check_compatibility",
+          [](const Device& device, const std::string& requirements) {
+            return without_gil(
+                [&] { return device.get_property("COMPATIBILITY_CHECK", requirements); });
+          },
+          "requirements"_a,
+          "Whether a model runs here: 'SUPPORTED', 'UNSUPPORTED' or 'NOT_APPLICABLE' (the text "
+          "says "
+          "nothing to compare). requirements: the property RUNTIME_REQUIREMENTS of a compiled "
+          "model, also OpenVINO's, or read_blob_info(path).requirements.")
       .def("dmabuf_sources", &Device::dmabuf_sources, nb::call_guard<nb::gil_scoped_release>(),
            "The sources of memory that other devices can share, and why one does not work.")
       .def("__eq__",

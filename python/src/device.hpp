@@ -10,5 +10,7 @@ namespace pynpu {
 npu::Device open_device(const std::string& kind);
 /// The device, or the one that "auto" opens for None.
 npu::Device device_from(nb::handle device);
+/// (major, minor, patch)
+nb::tuple tuple_of(const npu::Version& version);
 
 }  // namespace pynpu

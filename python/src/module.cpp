@@ -13,6 +13,7 @@ NB_MODULE(_core, module) {
   pynpu::bind_request(module);
   pynpu::bind_state(module);
   pynpu::bind_compiled(module);
+  pynpu::bind_blob_info(module);
   pynpu::bind_vision(module);
   pynpu::bind_track(module);
 }

@@ -162,6 +162,29 @@ except KeyboardInterrupt:
             self.assertEqual(npucore.load(blob, model=tiny.EXAMPLES / "square.xml").load_stats.source, "compiler")
         self.assertEqual(compiled.native_binary()[:4], b"\x7fELF")
 
+    def test_whether_a_blob_fits_is_known_without_loading_it(self):
+        compiled, device = tiny.square(), npucore.Device("software")
+        with tempfile.TemporaryDirectory() as folder:
+            blob = Path(folder, "square.blob")
+            compiled.save(blob)
+            info = npucore.read_blob_info(blob)
+            self.assertEqual((info.writer, info.model_name, info.file_bytes), ("npucore", "square", blob.stat().st_size))
+            self.assertEqual(([port.name for port in info.inputs], [port.shape for port in info.outputs], info.frame), (["x"], [(1, 8)], None))
+            self.assertEqual((info.platform, len(info.elf)), (device.info.platform, 3))
+            self.assertGreater(len(info.sections), 0)
+            self.assertEqual(len(info.sections[0]), 4)
+            self.assertEqual(info.requirements, compiled.properties["RUNTIME_REQUIREMENTS"])
+            self.assertEqual(device.check_compatibility(info.requirements), "SUPPORTED")
+            self.assertEqual(compiled.properties["COMPATIBILITY_CHECK"], "SUPPORTED")
+            other = info.requirements.replace(f"npu={info.platform}", "npu=5010")
+            self.assertNotEqual(other, info.requirements)
+            self.assertEqual(device.check_compatibility(other), "UNSUPPORTED")
+            self.assertEqual(device.check_compatibility("meta=2.0;ov=2026.4.1;desc=[]"), "NOT_APPLICABLE")
+            with self.assertRaisesRegex(npucore.InvalidArgumentError, "RUNTIME_REQUIREMENTS"):
+                device.check_compatibility("nonsense")
+            with self.assertRaises(npucore.NotFoundError):
+                npucore.read_blob_info(Path(folder, "missing.blob"))
+
     def test_properties_of_a_compiled_model(self):
         compiled = npucore.compile(tiny.EXAMPLES / "square.xml", properties={"PERFORMANCE_HINT": "LATENCY", "NPU_TILES": 2})
         self.assertEqual(compiled.properties["PERFORMANCE_HINT"], "LATENCY")
