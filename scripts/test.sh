@@ -16,6 +16,7 @@
 # With --minutes no stage begins after so many minutes: the rest is skipped. These run only by name:
 #   wheel       builds the Python package's wheel, installs it into a new environment and uses it
 #   ray         npucore.ray on a cluster of this machine's; pip fetches Ray
+#   packages    the Python package beside supervision, which pip fetches
 #   samples     the tests that try a sample of their rows, with every row
 #   sid         sanitizers in Debian sid, and without them what sanitizers cannot see (needs root)
 #   tsan        threaded code under ThreadSanitizer
@@ -86,6 +87,7 @@ stage_setup() { scripts/setup.sh "$setup_for"; }
 stage_tests() { build_here && run_tests build --setup "$setup"; }
 
 stage_ray() { build_here && run_tests build --suite ray; }
+stage_packages() { build_here && run_tests build --suite packages; }
 stage_wheel() { case_of_its_own .venv/bin/python3 tests/python/wheel_test.py; }
 
 stage_samples() { build_here && NPU_TEST_SAMPLES=all run_tests build --suite npucore:samples; }
@@ -141,7 +143,7 @@ stage_coverage() { case_of_its_own scripts/coverage.sh; }
 stage_soak() { case_of_its_own scripts/soak.sh "$hours"; }
 
 usage() {
-  sed -n '5,23s/^# \{0,1\}//p' "$0" >&2
+  sed -n '5,24s/^# \{0,1\}//p' "$0" >&2
   exit 2
 }
 
