@@ -16,7 +16,7 @@
 # With --minutes no stage begins after so many minutes: the rest is skipped. These run only by name:
 #   wheel       builds the Python package's wheel, installs it into a new environment and uses it
 #   ray         npucore.ray on a cluster of this machine's; pip fetches Ray
-#   packages    the Python package beside supervision, which pip fetches
+#   packages    the Python package beside supervision, which pip fetches, and PyTorch
 #   samples     the tests that try a sample of their rows, with every row
 #   sid         sanitizers in Debian sid, and without them what sanitizers cannot see (needs root)
 #   tsan        threaded code under ThreadSanitizer

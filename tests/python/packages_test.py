@@ -1,10 +1,15 @@
 #!/usr/bin/env python3
-"""npucore beside packages from PyPI that take its answers.
+"""npucore beside packages from PyPI that take its answers or give it models.
 
 usage: packages_test.py FOLDER    FOLDER: of the environment with supervision, made if this Python lacks it
+
+PyTorch is tested where it is in that environment: PyPI's needs 5 GB. FOLDER/bin/pip install torch
 """
+import importlib.util
 import os
+import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -21,6 +26,8 @@ import tiny  # noqa: E402
 import vision_test  # noqa: E402
 
 import npucore  # noqa: E402
+
+EXAMPLE = tiny.TREE / "examples" / "from_pytorch.py"
 
 
 class Supervision(unittest.TestCase):
@@ -71,6 +78,27 @@ class Supervision(unittest.TestCase):
             self.check(detections, answer)
             np.testing.assert_array_equal(detections.mask, answer.mask)
             np.testing.assert_array_equal(detections[1:2].area, answer.mask[1:2].sum(axis=(1, 2)))
+
+
+@unittest.skipUnless(importlib.util.find_spec("torch"), f"PyTorch is not installed: {sys.prefix}/bin/pip install torch (5 GB)")
+class PyTorch(unittest.TestCase):
+    def test_the_second_run_needs_no_pytorch(self):
+        without = ("import runpy, sys; sys.modules.update(torch=None, openvino=None); "
+                   "sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')")
+        with tempfile.TemporaryDirectory() as cache:
+            runs = [subprocess.run([sys.executable, *command, cache], stdout=subprocess.PIPE, text=True, check=True).stdout.split(":")
+                    for command in ([EXAMPLE], ["-c", without, EXAMPLE])]
+        self.assertEqual([source for source, _ in runs], ["from the compiler", "from the cache"])
+        self.assertEqual(runs[0][1], runs[1][1])
+        np.testing.assert_allclose([float(word) for word in runs[0][1].split()], self.own_scores(), atol=0.002)
+
+    def own_scores(self):
+        import torch
+        spec = importlib.util.spec_from_file_location("from_pytorch", EXAMPLE)
+        example = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(example)
+        with torch.no_grad():
+            return example.make_module()(torch.linspace(0, 1, 3 * 32 * 32).reshape(1, 3, 32, 32)).numpy()[0]
 
 
 if __name__ == "__main__":
