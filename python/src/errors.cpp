@@ -35,10 +35,18 @@ const char* class_of(npu::ErrorCode code) {
   return "InternalError";
 }
 
+/// The text, with \xNN for bytes that are no UTF-8, as in the names of some files.
+nb::object readable(const std::string& text) {
+  PyObject* const decoded =
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace");
+  if (decoded == nullptr) throw nb::python_error();
+  return nb::steal(decoded);
+}
+
 void raise(const npu::Error& error) {
   const nb::object type = nb::module_::import_("npucore._errors").attr(class_of(error.code()));
-  const nb::object exception = type(error.what());
-  exception.attr("driver_log") = nb::str(error.driver_log().c_str(), error.driver_log().size());
+  const nb::object exception = type(readable(error.what()));
+  exception.attr("driver_log") = readable(error.driver_log());
   PyErr_SetObject(type.ptr(), exception.ptr());
 }
 

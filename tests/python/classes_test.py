@@ -300,6 +300,10 @@ class Errors(unittest.TestCase):
         self.assertEqual((caught.exception.code, caught.exception.driver_log), ("not found", ""))
         self.assertIn("/nowhere", str(caught.exception))
 
+    def test_names_that_are_no_utf_8_are_told_too(self):
+        with self.assertRaisesRegex(npucore.NotFoundError, r"/nowhere/m\\xffx"):
+            npucore.load(os.fsdecode(b"/nowhere/m\xffx"))
+
     def test_a_child_process_is_told_to_open_its_own(self):
         request = tiny.square().create_request()
         child = os.fork()
