@@ -54,6 +54,24 @@ class Leaks(unittest.TestCase):
             model.inputs, model.outputs, model.warnings(), model.layers()
         self.leaks_nothing(work)
 
+    def test_models_in_memory(self):
+        text, weights = (tiny.SHAPES / "shapes.xml").read_bytes(), bytearray((tiny.SHAPES / "shapes.bin").read_bytes())
+
+        def work():
+            npucore.Model.read(text, weights).copy().inputs
+        self.leaks_nothing(work, CYCLES // 5)
+        weights.append(0)  # a BufferError if a model still had them
+
+    def test_models_that_openvino_converts(self):
+        onnx = tiny.onnx(self.x)
+        self.leaks_nothing(lambda: npucore.Model.read(onnx), CYCLES // 10)
+
+    def test_models_found_by_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            options = {"cache_id": "square", "properties": {"CACHE_DIR": Path(folder, "cache")}}
+            npucore.compile(tiny.EXAMPLES / "square.xml", **options)
+            self.leaks_nothing(lambda: npucore.compile(self.fail, **options).create_request().infer(self.x), CYCLES // 10)
+
     def test_compilations_and_blobs(self):
         with tempfile.TemporaryDirectory() as folder:
             blob = Path(folder, "square.blob")
@@ -123,6 +141,14 @@ class Leaks(unittest.TestCase):
             del request
             state.reset()
             return state.numpy()
+        self.leaks_nothing(work)
+
+    def test_completions(self):
+        def work():
+            completions, request = npucore.Completions(), self.compiled.create_request()
+            completions.watch(request, 1)
+            request.infer(self.x)
+            return completions.take()
         self.leaks_nothing(work)
 
     def test_pools(self):
