@@ -19,7 +19,7 @@ class AsyncPool:
     With asyncio, in order:               async for outputs in pool.stream(frames): ...   frames may be an async iterable
     With asyncio, one of many callers:    outputs = await pool.infer(frame)
 
-    What stands for a frame is what Request.infer() takes. A pool is for one thread; close it, or use `with`.
+    What stands for a frame is what Request.infer() takes, with all inputs. A pool is for one thread; close it, or use `with`.
     """
 
     def __init__(self, compiled, size=None, *, allow_copies=True):
@@ -61,7 +61,7 @@ class AsyncPool:
                     yield outputs
                 if not self._free:
                     raise InvalidArgumentError("all requests of the pool are in use elsewhere: make another pool")
-                self._requests[self._free[0]].submit(frame)
+                self._requests[self._free[0]]._submit_all(frame)
                 flying.append(self._free.popleft())
             while flying:
                 yield self._finish(flying.popleft())
@@ -169,7 +169,7 @@ class AsyncPool:
             self._check_open()
         number = self._free.popleft()
         try:
-            self._requests[number].submit(frame)
+            self._requests[number]._submit_all(frame)
         except BaseException:
             self._free.append(number)
             self._wake()

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "model.hpp"
 #include "tensor.hpp"
@@ -96,12 +97,24 @@ void Request::bind_own(std::size_t index) {
   input.bound.reset();
 }
 
-void Request::bind_inputs(nb::handle inputs) {
+void Request::bind_inputs(nb::handle inputs, bool needs_all) {
   const auto& ports = model_.inputs();
-  if (inputs.is_none()) return;
+  if (inputs.is_none()) {
+    refuse(
+        "the inputs are None, as cv2.imread() and VideoCapture.read() give where they cannot read "
+        "a picture");
+  }
   if (is_mapping(inputs)) {
+    std::set<std::size_t> given;
     for (nb::handle item : nb::iter(inputs.attr("items")())) {
-      bind_input(index_of(ports, item[0], "input"), item[1]);
+      const std::size_t index = index_of(ports, item[0], "input");
+      bind_input(index, item[1]);
+      given.insert(index);
+    }
+    if (needs_all && given.size() < ports.size()) {
+      refuse("a frame gives " + std::to_string(given.size()) + " of the model's " +
+             std::to_string(ports.size()) +
+             " inputs: in a pool the others would be another frame's");
     }
     return;
   }
@@ -238,10 +251,10 @@ void Request::choose_output(std::size_t index) {
   output.current = *found;
 }
 
-void Request::submit(nb::handle inputs) {
+void Request::submit(nb::handle inputs, bool needs_all) {
   const Use use(*this);
   idle();
-  bind_inputs(inputs);
+  bind_inputs(inputs, needs_all);
   choose_outputs();
   without_gil([&] { request_->submit(); });
   is_in_flight_ = true;
@@ -304,7 +317,7 @@ nb::dict Request::outputs() {
 }
 
 nb::dict Request::infer(nb::handle inputs) {
-  submit(inputs);
+  submit(inputs, false);
   const Use use(*this);
   wait_for(std::chrono::nanoseconds::max());
   return result();
@@ -402,15 +415,20 @@ void bind_request(nb::module_& module) {
   nb::class_<Request>(
       module, "Request",
       "One inference in flight, for one thread at a time. CompiledModel.create_request()")
-      .def("infer", &Request::infer, "inputs"_a = nb::none(),
+      .def("infer", &Request::infer, "inputs"_a.none() = nb::dict(),
            "Runs the model once. inputs: a dict of names to arrays or Tensors, a list of all, or "
            "the "
            "only one; what is left out keeps what was bound last. Returns a dict of names to "
            "arrays. "
            "They show the NPU's memory without a copy, live as long as somebody has them, and no "
            "later inference changes them.")
-      .def("submit", &Request::submit, "inputs"_a = nb::none(),
-           "As infer(), but returns at once: wait(), then outputs().")
+      .def(
+          "submit", [](Request& request, nb::handle inputs) { request.submit(inputs, false); },
+          "inputs"_a.none() = nb::dict(),
+          "As infer(), but returns at once: wait(), then outputs().")
+      .def(
+          "_submit_all", [](Request& request, nb::handle inputs) { request.submit(inputs, true); },
+          "inputs"_a.none(), "As submit(), for a pool: an input that is left out is an error.")
       .def(
           "wait",
           [](Request& request, nb::handle timeout) {

@@ -28,7 +28,8 @@ class Request {
   void set_output(nb::handle name, nb::handle array);
   /// An array on the request's own input, which it is bound to.
   nb::object input(nb::handle name);
-  void submit(nb::handle inputs);
+  /// `needs_all`: what is left out is an error, and does not keep what was bound last.
+  void submit(nb::handle inputs, bool needs_all);
   /// False when `seconds` passed first; less than 0: waits for ever.
   bool wait(double seconds);
   nb::dict outputs();
@@ -72,7 +73,7 @@ class Request {
     nb::object bound;  ///< the caller's array, if he set one; then there are no slots
   };
 
-  void bind_inputs(nb::handle inputs);
+  void bind_inputs(nb::handle inputs, bool needs_all);
   void bind_input(std::size_t index, nb::handle array);
   bool bind_in_place(std::size_t index, const ArrayIn& array, std::string& why_not);
   void bind_copy(std::size_t index, const ArrayIn& array);

@@ -46,10 +46,17 @@ class Inputs(unittest.TestCase):
 
     def test_without_inputs_the_last_ones_stay(self):
         self.request.input("x")[...] = 3
-        self.assertEqual(self.square_of(None), [9] * 8)
+        self.assertEqual(self.request.infer()["y"].ravel().tolist(), [9] * 8)
         self.request.input(0)[...] = 4
         self.assertEqual(self.square_of({}), [16] * 8)
         self.assertEqual(self.request.copies, 0)
+
+    def test_none_is_no_input(self):
+        """A picture that could not be read does not get the answer to the last one."""
+        self.square_of(self.x)
+        for call in (self.request.infer, self.request.submit):
+            with self.assertRaisesRegex(npucore.InvalidArgumentError, "inputs are None"):
+                call(None)
 
     def test_memory_off_a_page_is_copied_and_counted(self):
         x = off_a_page(self.x)

@@ -55,6 +55,28 @@ class Pool(unittest.TestCase):
                 if done == 150:
                     self.assertLess(len(pool._completions.take()), 10)
 
+    def test_a_frame_that_is_none_is_an_error(self):
+        """Not the answer to another frame, which the request had last."""
+        with npucore.AsyncPool(self.compiled, 2) as pool:
+            self.assertEqual(values(pool.map(frames(3))), [0, 1, 4])
+            for nothing in (None, {}):
+                with self.assertRaisesRegex(npucore.InvalidArgumentError, "None|0 of the model's 1"):
+                    list(pool.map([next(frames(1)), nothing]))
+
+            async def one(frame):
+                return await pool.infer(frame)
+            with self.assertRaisesRegex(npucore.InvalidArgumentError, "cv2.imread"):
+                asyncio.run(one(None))
+            self.assertEqual(values(pool.map(frames(3))), [0, 1, 4])
+
+    def test_a_frame_has_all_inputs(self):
+        compiled = tiny.compiled(inputs=("a", "b"))
+        one = np.ones((1, 8), np.float32)
+        with npucore.AsyncPool(compiled, 1) as pool:
+            self.assertEqual(values(pool.map([{"a": one, "b": 3 * one}])), [4])
+            with self.assertRaisesRegex(npucore.InvalidArgumentError, "1 of the model's 2 inputs"):
+                list(pool.map([{"a": one}]))
+
     def test_an_error_leaves_the_pool_usable(self):
         with npucore.AsyncPool(self.compiled, 2) as pool:
             with self.assertRaises(npucore.InvalidArgumentError):
