@@ -197,8 +197,10 @@ def _source(source, properties):
 class Video:
     """Frames of a video: `for frame in video`. Each loop starts it anew; leaving the loop stops it and frees all."""
 
-    def __init__(self, native, launch, is_file, is_rgb):
+    def __init__(self, native, launch, is_file, is_rgb, hint=""):
+        """hint: for the error where there is no device."""
         self._new_player = functools.partial(native.Player, launch, is_file, is_rgb)
+        self._hint = hint
         self._players = set()
 
     def __iter__(self) -> Iterator[VideoFrame]:
@@ -220,6 +222,10 @@ class Video:
                     index += 1
                 elif player.is_over():
                     return
+        except NotFoundError as error:
+            if not self._hint or "softnpu" not in str(error):
+                raise
+            raise NotFoundError(f"{error}{self._hint}") from error
         finally:
             player.stop()
             self._players.discard(player)
@@ -288,7 +294,6 @@ def video(source=None, *, model, track=False, confidence=None, device="auto", dr
     # Frames that wait while the caller looks at one.
     sink = _element("appsink", "frames", {"sync": False, "enable-last-sample": False, "max-buffers": 1 if drop else 2, "drop": drop})
     native = _native()
-    if device != "npu":
-        _software.prepare()
+    hint = "" if device == "npu" else _software.prepare()
     chain = " ! ".join(_element(name, name, given) for name, given in elements.items())
-    return Video(native, f"{launch} ! {chain} ! {sink}", launch.startswith("filesrc name=source"), color == "RGB")
+    return Video(native, f"{launch} ! {chain} ! {sink}", launch.startswith("filesrc name=source"), color == "RGB", hint)

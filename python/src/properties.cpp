@@ -4,6 +4,10 @@ namespace pynpu {
 
 std::string property_text(nb::handle value) {
   if (nb::isinstance<nb::bool_>(value)) return nb::cast<bool>(value) ? "YES" : "NO";
+  if (value.is_none() || nb::isinstance<nb::bytes>(value)) {
+    refuse("a property is text, a number, a bool or a path, not " +
+           nb::cast<std::string>(value.type().attr("__name__")));
+  }
   return nb::cast<std::string>(nb::str(value));
 }
 

@@ -12,11 +12,13 @@ import time
 import unittest
 import warnings
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import tiny
 
 import npucore
+from npucore import _software
 
 
 def run(program, **environment):
@@ -57,6 +59,9 @@ class Devices(unittest.TestCase):
             properties["NPU_TURBOO"]
         with self.assertRaises(npucore.InvalidArgumentError):
             properties["NPU_TURBO"] = "perhaps"
+        for value in (None, b"cache"):
+            with self.assertRaisesRegex(npucore.InvalidArgumentError, "not (NoneType|bytes)"):
+                npucore.compile(tiny.EXAMPLES / "square.xml", properties={"CACHE_DIR": value})
 
 
 class Models(unittest.TestCase):
@@ -184,6 +189,16 @@ except KeyboardInterrupt:
                 device.check_compatibility("nonsense")
             with self.assertRaises(npucore.NotFoundError):
                 npucore.read_blob_info(Path(folder, "missing.blob"))
+
+    def test_another_openvino_is_named(self):
+        """The software NPU loads only the one that it was linked to."""
+        with mock.patch("importlib.metadata.version", lambda name: "2024.6.0"), \
+                mock.patch("importlib.metadata.requires", lambda name: ["numpy>=1.26", 'openvino==2026.4.1; extra == "software"']):
+            self.assertRegex(_software.prepare.__wrapped__(), "needs OpenVINO 2026.4.1, and 2024.6.0 is installed: pip install")
+        hinted = npucore.Video(mock.Mock(Player=mock.Mock(side_effect=lambda *_: mock.Mock(
+            start=mock.Mock(side_effect=npucore.NotFoundError("libze_softnpu.so"))))), "", True, False, "; pip install")
+        with self.assertRaisesRegex(npucore.NotFoundError, "libze_softnpu.so; pip install"):
+            next(iter(hinted))
 
     def test_properties_of_a_compiled_model(self):
         compiled = npucore.compile(tiny.EXAMPLES / "square.xml", properties={"PERFORMANCE_HINT": "LATENCY", "NPU_TILES": 2})
