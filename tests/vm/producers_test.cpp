@@ -148,6 +148,8 @@ INSTANTIATE_TEST_SUITE_P(
             &ProducerRun::imported, 26, kNoDrmCaps},
         Row{"CameraWithTwoDescriptorsByDrmCaps", "v4l2src, two file descriptors, DMA_DRM caps",
             &ProducerRun::imported, 26, kNoDrmCaps},
+        Row{"CameraInI420ByDrmCaps", "v4l2src, I420, DMA_DRM caps", &ProducerRun::imported, 26,
+            kNoDrmCaps},
         Row{"StatelessDecoder", "v4l2slh264dec", &ProducerRun::imported},
         Row{"StatefulDecoder", "v4l2fwhtdec capture-io-mode=dmabuf", &ProducerRun::imported, 26,
             kNoVicodec, kFwhtEncoder},

@@ -74,8 +74,9 @@ Producer device(const char* name, const std::string& line) {
 
 std::vector<Producer> device_producers() {
   const std::string nv12 = " ! video/x-raw,format=NV12,width=640,height=360";
-  const std::string drm_nv12 =
-      " ! video/x-raw(memory:DMABuf),format=DMA_DRM,drm-format=NV12,width=640,height=360";
+  const std::string drm = " ! video/x-raw(memory:DMABuf),format=DMA_DRM,width=640,height=360";
+  const std::string drm_nv12 = drm + ",drm-format=NV12";
+  const std::string drm_i420 = drm + ",drm-format=YU12";
   const std::string camera = "v4l2src num-buffers=10 io-mode=";
   const std::string fwht =
       "videotestsrc num-buffers=10 ! video/x-raw,format=I420,width=640,height=480 ! "
@@ -87,6 +88,7 @@ std::vector<Producer> device_producers() {
              camera + "dmabuf device={vivid-1}" + drm_nv12),
       device("v4l2src, two file descriptors, DMA_DRM caps",
              camera + "dmabuf device={vivid-2}" + drm_nv12),
+      device("v4l2src, I420, DMA_DRM caps", camera + "dmabuf device={vivid-1}" + drm_i420),
       device("v4l2src io-mode=dmabuf-import", camera + "dmabuf-import device={vivid-1}" + nv12),
       device("v4l2slh264dec",
              "videotestsrc num-buffers=10 ! video/x-raw,format=I420,width=300,height=300 ! "
