@@ -19,11 +19,13 @@ int main(int count, char** arguments) try {
   }
 
   npu::Request request = compiled.create_request();
+  npu::Tensor input = request.input("x");  // the device's own memory
   float next = 0;
-  for (float& x : request.input("x").as<float>()) x = next++;  // the device's own memory
+  for (float& x : input.as<float>()) x = next++;
   request.infer();
 
-  for (const float y : request.output("y").as<float>()) std::printf("%g ", y);
+  const npu::Tensor output = request.output("y");
+  for (const float y : output.as<float>()) std::printf("%g ", y);
   std::printf("\n");
   return 0;
 } catch (const npu::Error& error) {

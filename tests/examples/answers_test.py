@@ -35,8 +35,9 @@ def check(model, clip, reader, way):
     end = "appsink name=end sync=false" if way == "appsink" else "fakesink name=end"
     with tempfile.TemporaryDirectory() as folder:
         lines = Path(folder, "lines.jsonl")
-        done = subprocess.run([*reader, way, f"filesrc location={clip} ! decodebin ! identity eos-after=13 ! npuinfer device=software model={model} ! "
-                               f"nputensordec ! nputrack ! npupublish tensors=true location={lines} ! {end}"],
+        done = subprocess.run([*reader, way, f"filesrc location=\"{clip}\" ! decodebin ! identity eos-after=13 ! "
+                               f"npuinfer device=software model=\"{model}\" ! "
+                               f"nputensordec ! nputrack ! npupublish tensors=true location=\"{lines}\" ! {end}"],
                               check=False, stdout=subprocess.PIPE, text=True)
         if done.returncode != 0:
             sys.exit(f"{way}: the reader ended with {done.returncode}")

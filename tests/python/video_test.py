@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -142,7 +143,7 @@ class Tasks(unittest.TestCase):
 class Classes(unittest.TestCase):
     def test_a_second_model_speaks_of_objects(self):
         """A cascade is a launch line: the first model in it, the second by video()."""
-        first = f"filesrc location={CLIP} ! decodebin ! npuinfer model={MODEL} device=software ! nputensordec"
+        first = f"filesrc location=\"{CLIP}\" ! decodebin ! npuinfer model=\"{MODEL}\" device=software ! nputensordec"
         frame = next(iter(video(None, launch=first, model=tiny.SHAPES / "colors.xml", properties={"npuinfer": {"inference-region": "roi-list"}})))
         colors = [name for thing in frame.objects for name, _, confidence in thing.classes if confidence > 0.5]
         self.assertGreater(len(colors), 2)
@@ -173,8 +174,8 @@ class Pictures(unittest.TestCase):
 
     def test_a_crop_is_followed(self):
         """videocrop behind the decoder leaves the planes and tells the crop, or cuts: the picture is the same."""
-        source = f"filesrc location={CLIP} ! decodebin ! videocrop left=32 top=16 right=64"
-        wanted = self.pixels(*source.split(), color="BGR", count=1)[:344 * 544 * 3].reshape(344, 544, 3)
+        source = f"filesrc location=\"{CLIP}\" ! decodebin ! videocrop left=32 top=16 right=64"
+        wanted = self.pixels(*shlex.split(source), color="BGR", count=1)[:344 * 544 * 3].reshape(344, 544, 3)
         frame = next(iter(video(None, launch=source)))
         self.assertEqual(frame.size, (544, 344))
         np.testing.assert_array_equal(frame.image, wanted)

@@ -165,7 +165,7 @@ TEST_F(RecorderTest, AClipIsTheSourcesOwnVideoFromBeforeTheEventOn) {
 }
 
 TEST_F(RecorderTest, FramesOfARawSourceAreEncoded) {
-  play("{launch: 'filesrc location=" + shapes() + "/shapes.mp4 ! decodebin'}",
+  play("{launch: 'filesrc location=\"" + shapes() + "/shapes.mp4\" ! decodebin'}",
        "{before: 1, after: 2}");
   const std::vector<Seen> clip = decoded(clips().at(0));
   const GstClockTime begin = events_.at(0) - std::min<GstClockTime>(events_[0], GST_SECOND);

@@ -434,7 +434,7 @@ TEST(NpuCompileTest, FindsTheFirstLayerThatTheCompilerRefusesWithoutNamingIt) {
   const TempDir dir;
   const std::string model = write_chain(dir, 12).string();
   const std::string library =
-      std::string(" -p NPUCORE_COMPILER_LIBRARY=") + std::getenv("COMPILER_LIBRARY");
+      std::string(" -p 'NPUCORE_COMPILER_LIBRARY=") + std::getenv("COMPILER_LIBRARY") + "'";
   for (const auto& how : {std::string(" --device software"), " --target 4000" + library}) {
     for (const char* layer : {"a0", "r7", "r11"}) {
       const auto result = run_with_refusal(std::string("quietly:") + layer, model + how + " --why");
