@@ -16,7 +16,7 @@ namespace npustream::web {
 namespace {
 
 constexpr std::size_t kShortestToken = 16;
-constexpr const char* kCookie = "npu_stream_session";
+constexpr const char* kCookie = "npu_stream_session=";
 
 [[noreturn]] void refuse(const std::string& file, const std::string& why) {
   throw std::runtime_error("server.token-file " + file + ": " + why);
@@ -114,7 +114,7 @@ std::string without_port(const std::string& host) {
 }
 
 std::string cookie_of(const std::string& header) {
-  const std::string key = std::string(kCookie) + "=";
+  const std::string key = kCookie;
   for (std::size_t at = 0; at < header.size();) {
     const std::size_t end = std::min(header.find(';', at), header.size());
     const std::size_t begin = std::min(header.find_first_not_of(' ', at), end);
@@ -178,10 +178,10 @@ bool Access::is_token(const std::string& text) const {
 }
 
 std::string Access::cookie() const {
-  return std::string(kCookie) + "=" + session_ + "; HttpOnly; SameSite=Strict; Path=/";
+  return kCookie + session_ + "; HttpOnly; SameSite=Strict; Path=/";
 }
 std::string Access::no_cookie() {
-  return std::string(kCookie) + "=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0";
+  return std::string(kCookie).append("; HttpOnly; SameSite=Strict; Path=/; Max-Age=0");
 }
 
 }  // namespace npustream::web

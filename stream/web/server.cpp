@@ -17,7 +17,8 @@ constexpr std::size_t kMostConnections = 128;
 constexpr guint kIdleSeconds = 30;  // then a connection that neither sends nor takes is closed
 constexpr guint kPictureIntervalMs = 40;    // how often a waiting viewer looks for a new picture
 constexpr gint64 kPictureWaitUs = 2000000;  // how long the first one may take
-constexpr const char* kBoundary = "npu-stream-picture";
+constexpr const char* kParts = "multipart/x-mixed-replace; boundary=npu-stream-picture";
+constexpr const char* kBoundary = "--npu-stream-picture\r\n";
 
 std::string text_or_empty(const char* text) {
   return text ? text : "";
@@ -338,18 +339,18 @@ struct Server::Impl {
     SoupServerMessage* const message = viewer->message;
     if (!viewer->is_started) {
       SoupMessageHeaders* const headers = soup_server_message_get_response_headers(message);
-      send(message,
-           {200,
-            "",
-            "",
-            {{"Content-Type", std::string("multipart/x-mixed-replace; boundary=") + kBoundary}}});
+      send(message, {200, "", "", {{"Content-Type", kParts}}});
       soup_message_headers_set_encoding(headers, SOUP_ENCODING_CHUNKED);
       soup_message_body_set_accumulate(soup_server_message_get_response_body(message), FALSE);
     }
     // The boundary behind a picture lets browsers show it at once.
-    std::string part = viewer->is_started ? "" : std::string("--") + kBoundary + "\r\n";
-    part += "Content-Type: image/jpeg\r\nContent-Length: " + std::to_string(picture.jpeg.size()) +
-            "\r\n\r\n" + picture.jpeg + "\r\n--" + kBoundary + "\r\n";
+    std::string part = viewer->is_started ? "" : kBoundary;
+    part += "Content-Type: image/jpeg\r\nContent-Length: ";
+    part += std::to_string(picture.jpeg.size());
+    part += "\r\n\r\n";
+    part += picture.jpeg;
+    part += "\r\n";
+    part += kBoundary;
     soup_message_body_append(soup_server_message_get_response_body(message), SOUP_MEMORY_COPY,
                              part.data(), part.size());
     viewer->is_started = viewer->is_writing = true;
