@@ -140,6 +140,9 @@ bool Stream::is_gone() const {
 }
 
 void Stream::set_config(StreamConfig config) {
+  if (overlay_words(config) != overlay_words(config_)) {
+    pictures_.clear();
+  }
   config_ = std::move(config);
   if (run_ && run_->recorder && config_.json.contains("record")) {
     run_->recorder->set(record_settings(config_));

@@ -83,6 +83,16 @@ TEST_F(FleetTest, PicturesAreMadeForThoseWhoAsk) {
   wait_for([&] { return fleet_->picture("door", 320)->number > picture->number + 1; });
 }
 
+TEST_F(FleetTest, PicturesHaveTheNewOverlayWhileTheyAreAskedFor) {
+  start(kCounted);
+  PicturePtr old;
+  wait_for([&] { return (old = fleet_->picture("door", 320)) && old->number > 3; });
+  fleet_->change("door", {{"overlay", false}});
+  PicturePtr picture = fleet_->picture("door", 320);
+  EXPECT_TRUE(!picture || picture->number < old->number) << "the old overlay's maker";
+  wait_for([&] { return (picture = fleet_->picture("door", 320)) != nullptr; });
+}
+
 TEST_F(FleetTest, EventsComeWithPictures) {
   start(kCounted);
   wait_for([&] {
