@@ -414,7 +414,7 @@ std::vector<Key> record_keys() {
       {.name = "on",
        .kind = Kind::kTexts,
        .help = "entered, left, forward, backward, and labels of objects; else every event of zones "
-               "and lines, or any object where there are none"},
+               "and lines, or any object, of `labels` if set, where there are none"},
       {.name = "keep",
        .kind = Kind::kInteger,
        .help = "most clips of a stream; the oldest go",

@@ -57,7 +57,10 @@ RecordSettings record_settings(const StreamConfig& stream) {
     (is_count_event(text) ? settings.events : settings.labels).insert(text);
   }
   if (!settings.events.empty() || !settings.labels.empty()) return settings;
-  settings.is_any_object = !has_places(stream);
+  if (!has_places(stream)) {
+    settings.labels = stream.json.value("labels", std::set<std::string>());
+    settings.is_any_object = settings.labels.empty();
+  }
   settings.events = {"entered", "left", "forward", "backward"};
   return settings;
 }

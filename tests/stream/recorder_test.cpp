@@ -201,6 +201,20 @@ TEST_F(RecorderTest, ObjectsOfALabelBeginAClip) {
   EXPECT_NE(told_[0].text.find("for circle"), std::string::npos) << told_[0].text;
 }
 
+TEST(RecordSettings, OnlyLabelsOfTheStreamBeginAClipWhereItHasNoPlaces) {
+  const Config config = parse_config(
+      "models: {m: {model: m.xml}}\n"
+      "defaults: {model: m, record: clips}\n"
+      "streams:\n"
+      "- {id: some, source: {file: a.mp4}, labels: [circle]}\n"
+      "- {id: all, source: {file: a.mp4}}\n",
+      "/f/c.yaml");
+  const RecordSettings some = record_settings(config.streams[0]);
+  EXPECT_EQ(some.labels, std::set<std::string>{"circle"});
+  EXPECT_FALSE(some.is_any_object);
+  EXPECT_TRUE(record_settings(config.streams[1]).is_any_object);
+}
+
 TEST_F(RecorderTest, OtherLabelsBeginNone) {
   play("{file: " + shapes() + "/shapes.mp4, realtime: false}", "{on: [person]}");
   EXPECT_TRUE(told_.empty());
