@@ -109,7 +109,7 @@ void Builder::require_caps(const std::string& text) const {
 void Builder::decode() {
   is_encoded_ = true;
   if (is_recorded()) {
-    element("parsebin");
+    element("parsebin", "parse");
     element("capsfilter");
     set("caps", kRecordable);
     element("tee", "encoded");

@@ -51,6 +51,27 @@ std::string region_problem(GstElement* pipeline) {
          std::to_string(width) + " x " + std::to_string(height);
 }
 
+/// Why the key `record` cannot be; empty: it can.
+std::string codec_problem(GstElement* pipeline) {
+  GstElement* const parse = gst_bin_get_by_name(GST_BIN(pipeline), "parse");
+  if (!parse) return "";
+  std::string codec;
+  const auto look = [](GstElement*, GstPad* pad, gpointer data) -> gboolean {
+    std::string& found = *static_cast<std::string*>(data);
+    GstCaps* caps = gst_pad_get_current_caps(pad);
+    const std::string type = caps ? gst_structure_get_name(gst_caps_get_structure(caps, 0)) : "";
+    gst_clear_caps(&caps);
+    const bool is_linked = gst_pad_is_linked(pad);
+    if (is_linked || type.starts_with("video/") || type.starts_with("image/")) {
+      found = is_linked ? "" : type;
+    }
+    return !is_linked;
+  };
+  gst_element_foreach_src_pad(parse, look, &codec);
+  gst_object_unref(parse);
+  return codec.empty() ? "" : "the source's video is " + codec + ", which cannot be recorded";
+}
+
 std::string cure_of(const GError& error, const StreamConfig& config) {
   if (error.domain == GST_RESOURCE_ERROR && is_camera(config)) {
     return "check that the camera is on, its address, and user and password";
@@ -356,6 +377,11 @@ void Stream::on_error(GstMessage* message) {
   if (const std::string problem = region_problem(run_->pipeline); !problem.empty()) {
     text = problem;
     cure = "let left, right, top and bottom be smaller";
+  }
+  if (const std::string problem = codec_problem(run_->pipeline); !problem.empty()) {
+    text = problem;
+    cure =
+        "record only H.264, H.265, VP8, VP9, AV1, MPEG and JPEG; without the key record it plays";
   }
   g_error_free(error);
   g_free(details);

@@ -96,7 +96,7 @@ TEST(LaunchLine, RecordsEncodedFramesOfTheSource) {
       "- {id: raw, source: {launch: v4l2src}}\n",
       "/f/c.yaml");
   const std::string copied = shell_text(launch_line(config.streams[0], config));
-  EXPECT_NE(copied.find("! parsebin ! capsfilter "), std::string::npos) << copied;
+  EXPECT_NE(copied.find("! parsebin name=parse ! capsfilter "), std::string::npos) << copied;
   EXPECT_NE(copied.find(" ! tee name=encoded ! queue ! decodebin ! "), std::string::npos);
   EXPECT_TRUE(
       copied.ends_with(" ! fakesink name=end sync=false encoded. ! queue ! fakesink "

@@ -110,6 +110,14 @@ class NpuStream(unittest.TestCase):
         self.start(clip("big") + "    region: {left: 300, right: 4000}\n")
         self.wait("the failure", lambda: "region cuts off 4300 x 0 pixels, and frames have 640 x 360" in self.said())
 
+    def test_a_codec_that_cannot_be_recorded_is_told(self):
+        subprocess.run(["gst-launch-1.0", "-q", "videotestsrc", "num-buffers=30", "!", "theoraenc", "!", "oggmux", "!", "filesink", "location=theora.ogv"],
+                       cwd=self.folder, check=True, timeout=PATIENCE)
+        source = "    source: {file: theora.ogv, realtime: false}\n"
+        self.start(f"  - id: yard\n{source}  - id: door\n{source}    record: clips\n")
+        self.wait("the failure", lambda: "door: the source's video is video/x-theora, which cannot be recorded; record only H.264" in self.said())
+        self.wait("the other's end", lambda: "yard: the file is at its end" in self.said())
+
     def test_a_camera_that_refuses_is_named_without_its_password(self):
         self.start("  - {id: camera, source: {rtsp: 'rtsp://me:secret@127.0.0.1:9/one'}}\n")
         self.wait("the failure", lambda: "It is started again" in self.said())
