@@ -168,7 +168,6 @@ std::vector<std::string> Recorder::causes_of(GstBuffer* frame) const {
 void Recorder::begin_or_go_on(const std::vector<std::string>& causes) {
   const GstClockTime now = *seen_;
   if (open_ && now > open_->until) {
-    write();
     close();
   }
   if (!open_) {
