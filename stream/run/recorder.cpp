@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{128} << 20U;  // of one stream's kept frames
 constexpr std::size_t kMostCauses = 8;                       // that are told
+constexpr unsigned kMostTimeless = 10;                       // frames
 constexpr GstClockTime kPauseAfterFailure = 10 * GST_SECOND;
 
 GstClockTime seconds(const Json& keys, const char* key, double if_missing) {
@@ -130,12 +131,24 @@ void Recorder::on_event(GstEvent* event, bool is_encoded) {
 
 /// The copy lets a camera have its buffer back.
 void Recorder::on_encoded(GstBuffer* frame) {
-  if (!GST_BUFFER_PTS_IS_VALID(frame)) return;
+  if (!GST_BUFFER_PTS_IS_VALID(frame)) {
+    on_timeless();
+    return;
+  }
+  timeless_.reset();
   const bool is_key = !GST_BUFFER_FLAG_IS_SET(frame, GST_BUFFER_FLAG_DELTA_UNIT);
   newest_ = std::max(newest_, time_of(frame, encoded_segment_));
   kept_.push_back({gst_buffer_copy_deep(frame), time_of(frame, encoded_segment_), is_key});
   kept_bytes_ += gst_buffer_get_size(frame);
   advance();
+}
+
+/// Some sources give their first frames no time.
+void Recorder::on_timeless() {
+  if (!timeless_ || ++*timeless_ != kMostTimeless) return;
+  tell_failure(
+      "the source's frames have no times, so no clip can be written; put the video into a "
+      "container, such as MP4 or Matroska");
 }
 
 void Recorder::on_analysed(GstBuffer* frame) {
@@ -288,9 +301,13 @@ void Recorder::refuse(const std::string& why) {
     close();
   }
   if (std::exchange(was_failure_told_, true)) return;
-  on_main([self = self_, why] {
+  tell_failure("a clip could not be written: " + why);
+}
+
+void Recorder::tell_failure(const std::string& text) const {
+  on_main([self = self_, text] {
     if (const auto recorder = self.lock()) {
-      recorder->tell_("not-recorded", "a clip could not be written: " + why, "");
+      recorder->tell_("not-recorded", text, "");
     }
   });
 }

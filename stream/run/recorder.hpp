@@ -78,6 +78,7 @@ class Recorder {
   // The rest, but on_clip(), with the mutex held; mostly on threads of the pipeline.
   void on_event(GstEvent* event, bool is_encoded);
   void on_encoded(GstBuffer* frame);
+  void on_timeless();
   void on_analysed(GstBuffer* frame);
   std::vector<std::string> causes_of(GstBuffer* frame) const;
   void begin_or_go_on(const std::vector<std::string>& causes);
@@ -89,6 +90,7 @@ class Recorder {
   void drop_first(std::size_t count);
   void break_off();
   void refuse(const std::string& why);
+  void tell_failure(const std::string& text) const;
   void on_clip(const Clip& clip, const std::string& path, const std::string& error);
 
   const Tell tell_;
@@ -107,6 +109,7 @@ class Recorder {
   std::optional<Open> open_;
   std::list<std::unique_ptr<Clip>> clips_;
   bool was_failure_told_ = false;
+  std::optional<unsigned> timeless_ = 0;  // frames without a time, until one has a time
 };
 
 }  // namespace npustream

@@ -28,6 +28,17 @@ struct Seen {
   std::string sum;  // of the pixels
 };
 
+void run_to_end(GstElement* pipeline) {
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  GstBus* const bus = gst_element_get_bus(pipeline);
+  GstMessage* const last = gst_bus_timed_pop_filtered(
+      bus, GST_CLOCK_TIME_NONE, static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR));
+  EXPECT_EQ(GST_MESSAGE_TYPE(last), GST_MESSAGE_EOS);
+  gst_message_unref(last);
+  gst_object_unref(bus);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+}
+
 /// All frames of a video.
 std::vector<Seen> decoded(const fs::path& file) {
   GError* error = nullptr;
@@ -49,14 +60,7 @@ std::vector<Seen> decoded(const fs::path& file) {
     gst_buffer_unmap(buffer, &map);
   };
   g_signal_connect(end, "handoff", G_CALLBACK(note), &frames);
-  gst_element_set_state(pipeline, GST_STATE_PLAYING);
-  GstBus* const bus = gst_element_get_bus(pipeline);
-  GstMessage* const last = gst_bus_timed_pop_filtered(
-      bus, GST_CLOCK_TIME_NONE, static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR));
-  EXPECT_EQ(GST_MESSAGE_TYPE(last), GST_MESSAGE_EOS);
-  gst_message_unref(last);
-  gst_object_unref(bus);
-  gst_element_set_state(pipeline, GST_STATE_NULL);
+  run_to_end(pipeline);
   gst_object_unref(end);
   gst_object_unref(pipeline);
   return frames;
@@ -227,6 +231,22 @@ TEST_F(RecorderTest, AFolderThatCannotBeMadeIsToldOnce) {
   ASSERT_EQ(told_.size(), 1U);
   EXPECT_EQ(told_[0].kind, "not-recorded");
   EXPECT_NE(told_[0].text.find("taken/clips cannot be made"), std::string::npos) << told_[0].text;
+}
+
+TEST_F(RecorderTest, FramesWithoutTimesAreToldOnce) {
+  const std::string file = (folder_.path() / "door.h264").string();
+  gst_init(nullptr, nullptr);
+  const std::string words = "filesrc location=" + shapes() +
+                            "/shapes.mp4 ! qtdemux ! h264parse ! "
+                            "video/x-h264,stream-format=byte-stream ! filesink location=" +
+                            file;
+  GstElement* const pipeline = gst_parse_launch(words.c_str(), nullptr);
+  run_to_end(pipeline);
+  gst_object_unref(pipeline);
+  play("{file: " + file + ", realtime: false}", "clips");
+  ASSERT_EQ(told_.size(), 1U);
+  EXPECT_EQ(told_[0].kind, "not-recorded");
+  EXPECT_NE(told_[0].text.find("frames have no times"), std::string::npos) << told_[0].text;
 }
 
 TEST(ClipFolder, KeepsTheNewestClipsAndAllElse) {
