@@ -236,14 +236,14 @@ TEST_F(RecorderTest, AFolderThatCannotBeMadeIsToldOnce) {
 TEST_F(RecorderTest, FramesWithoutTimesAreToldOnce) {
   const std::string file = (folder_.path() / "door.h264").string();
   gst_init(nullptr, nullptr);
-  const std::string words = "filesrc location=" + shapes() +
-                            "/shapes.mp4 ! qtdemux ! h264parse ! "
-                            "video/x-h264,stream-format=byte-stream ! filesink location=" +
-                            file;
+  const std::string words = "filesrc location=\"" + shapes() +
+                            "/shapes.mp4\" ! qtdemux ! h264parse ! "
+                            "video/x-h264,stream-format=byte-stream ! filesink location=\"" +
+                            file + "\"";
   GstElement* const pipeline = gst_parse_launch(words.c_str(), nullptr);
   run_to_end(pipeline);
   gst_object_unref(pipeline);
-  play("{file: " + file + ", realtime: false}", "clips");
+  play("{file: '" + file + "', realtime: false}", "clips");
   ASSERT_EQ(told_.size(), 1U);
   EXPECT_EQ(told_[0].kind, "not-recorded");
   EXPECT_NE(told_[0].text.find("frames have no times"), std::string::npos) << told_[0].text;
