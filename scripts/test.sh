@@ -58,16 +58,15 @@ tally() {
 run_tests() {
   local build=$1
   shift
-  counted "$build/meson-logs" meson test -C "$build" --print-errorlogs \
+  counted "$build/meson-logs" meson test -C "$build" --no-rebuild --print-errorlogs \
     --num-processes "$tests_at_once" --timeout-multiplier 3 "$@"
 }
 
-# Meson builds what else the tests need that it runs. With --all everything is built, and a warning fails the stage. It is found in the output,
-# not by -Werror, so that both ways to build share what ccache has.
+# With --all a warning fails the stage. It is found in the output, not by -Werror, so that both ways to build share what ccache has.
 build_here() {
   configure_here || return 1
   if [ "$setup" != gate ]; then
-    ninja -C build
+    ninja -C build all meson-test-prereq
   else
     ninja -C build all meson-test-prereq | tee "$work/build.log" && ! grep -q ' warning: ' "$work/build.log"
   fi
