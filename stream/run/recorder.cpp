@@ -137,8 +137,9 @@ void Recorder::on_encoded(GstBuffer* frame) {
   }
   timeless_.reset();
   const bool is_key = !GST_BUFFER_FLAG_IS_SET(frame, GST_BUFFER_FLAG_DELTA_UNIT);
-  newest_ = std::max(newest_, time_of(frame, encoded_segment_));
-  kept_.push_back({gst_buffer_copy_deep(frame), time_of(frame, encoded_segment_), is_key});
+  const GstClockTime time = time_of(frame, encoded_segment_);
+  newest_ = std::max(newest_, time);
+  kept_.push_back({gst_buffer_copy_deep(frame), time, is_key});
   kept_bytes_ += gst_buffer_get_size(frame);
   advance();
 }
@@ -284,9 +285,6 @@ void Recorder::drop_first(std::size_t count) {
 }
 
 void Recorder::break_off() {
-  if (open_) {
-    write();
-  }
   if (open_) {
     close();
   }
