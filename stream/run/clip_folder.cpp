@@ -1,8 +1,11 @@
 #include "clip_folder.hpp"
 
+#include <fcntl.h>
 #include <glib.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <functional>
 #include <stdexcept>
@@ -40,13 +43,21 @@ bool is_time(const std::string& text) {
 ClipFolder::ClipFolder(fs::path path, std::string stream, ClipLimits limits)
     : path_(std::move(path)), stream_(std::move(stream)), limits_(limits) {}
 
-fs::path ClipFolder::next(std::int64_t time_us) const {
+fs::path ClipFolder::make_clip(std::int64_t time_us) const {
   std::error_code error;
   fs::create_directories(path_, error);
   if (error) throw std::runtime_error(path_.string() + " cannot be made: " + error.message());
   for (;; time_us += 1000) {
     const fs::path file = path_ / (stream_ + "-" + time_text(time_us) + kEnding);
-    if (!fs::exists(file, error) && !fs::exists(file.string() + kUnfinished, error)) return file;
+    if (fs::exists(file, error)) continue;
+    const std::string unfinished = file.string() + kUnfinished;
+    const int descriptor =
+        ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor >= 0) {
+      ::close(descriptor);
+      return file;
+    }
+    if (errno != EEXIST) throw std::runtime_error(unfinished + ": " + g_strerror(errno));
   }
 }
 

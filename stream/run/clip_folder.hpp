@@ -18,9 +18,10 @@ class ClipFolder {
   /// Clips of other streams, and other files, may be in the same folder: they stay.
   ClipFolder(std::filesystem::path path, std::string stream, ClipLimits limits);
 
-  /// Makes the folder. Returns the path of a file that does not exist,
-  /// "STREAM-20261129T044500.250Z.mkv"; `time_us` since 1970. Throws std::runtime_error.
-  std::filesystem::path next(std::int64_t time_us) const;
+  /// Makes the folder and an unfinished clip in it. Returns the path of the finished one,
+  /// "STREAM-20261129T044500.250Z.mkv", which does not exist; `time_us` since 1970. Throws
+  /// std::runtime_error.
+  std::filesystem::path make_clip(std::int64_t time_us) const;
   /// Removes the oldest clips beyond the limits, but never `newest`, and what a process that died
   /// left unfinished.
   void remove_old(const std::filesystem::path& newest) const;

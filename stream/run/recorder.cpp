@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t kMostBytes = std::size_t{128} << 20U;  // of one stream's kept frames
 constexpr std::size_t kMostCauses = 8;                       // that are told
 constexpr unsigned kMostTimeless = 10;                       // frames
+constexpr long kMostUnwritten = 8;                           // clips
 constexpr GstClockTime kPauseAfterFailure = 10 * GST_SECOND;
 
 GstClockTime seconds(const Json& keys, const char* key, double if_missing) {
@@ -228,18 +229,24 @@ void Recorder::write() {
 }
 
 bool Recorder::make_clip() {
+  if (token_.use_count() > kMostUnwritten) {
+    refuse("the disk has not taken the " + std::to_string(kMostUnwritten) + " clips before it");
+    return false;
+  }
   // The settings may be others when the clip ends.
-  const auto done = [self = self_, folder = settings_.folder, files = settings_.files](
-                        const Clip& clip, const std::string& error) {
-    const auto recorder = self.lock();
-    if (!recorder) return;
-    if (error.empty()) {
-      files.remove_old(clip.file());
+  const auto done = [self = self_, folder = std::filesystem::path(settings_.folder)](
+                        const Clip& clip, const std::filesystem::path& file,
+                        const std::string& error) {
+    if (const auto recorder = self.lock()) {
+      recorder->on_clip(clip, folder / file.filename(), error);
     }
-    recorder->on_clip(clip, std::filesystem::path(folder) / clip.file().filename(), error);
   };
+  const auto make = [token = token_, files = settings_.files, now = g_get_real_time()] {
+    return files.make_clip(now);
+  };
+  const auto written = [files = settings_.files](const auto& file) { files.remove_old(file); };
   try {
-    clips_.push_back(std::make_unique<Clip>(settings_.files.next(g_get_real_time()), caps_, done));
+    clips_.push_back(std::make_unique<Clip>(ClipFile{make, written}, caps_, done));
     open_->clip = clips_.back().get();
     return true;
   } catch (const std::exception& error) {
@@ -310,8 +317,9 @@ void Recorder::tell_failure(const std::string& text) const {
   });
 }
 
-void Recorder::on_clip(const Clip& clip, const std::string& path, const std::string& error) {
-  std::unique_ptr<Clip> gone;  // stopped without the mutex
+void Recorder::on_clip(const Clip& clip, const std::filesystem::path& path,
+                       const std::string& error) {
+  std::unique_ptr<Clip> gone;
   {
     const std::scoped_lock lock(mutex_);
     const auto at = std::find_if(clips_.begin(), clips_.end(),
@@ -330,7 +338,7 @@ void Recorder::on_clip(const Clip& clip, const std::string& path, const std::str
   char length[64];
   g_snprintf(length, sizeof length, "%.1f s",
              static_cast<double>(clip.duration()) / static_cast<double>(GST_SECOND));
-  tell_("recorded", path + ": " + length + ", for " + clip.causes(), path);
+  tell_("recorded", path.string() + ": " + length + ", for " + clip.causes(), path);
 }
 
 void Recorder::finish() {

@@ -91,7 +91,7 @@ class Recorder {
   void break_off();
   void refuse(const std::string& why);
   void tell_failure(const std::string& text) const;
-  void on_clip(const Clip& clip, const std::string& path, const std::string& error);
+  void on_clip(const Clip& clip, const std::filesystem::path& path, const std::string& error);
 
   const Tell tell_;
   std::weak_ptr<Recorder> self_;
@@ -108,6 +108,7 @@ class Recorder {
   std::optional<GstClockTime> refused_until_;  // after a failure
   std::optional<Open> open_;
   std::list<std::unique_ptr<Clip>> clips_;
+  std::shared_ptr<const int> token_ = std::make_shared<int>();  // a thread that writes has it, too
   bool was_failure_told_ = false;
   std::optional<unsigned> timeless_ = 0;  // frames without a time, until one has a time
 };

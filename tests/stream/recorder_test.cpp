@@ -8,7 +8,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <future>
+#include <memory>
 
+#include "run/clip.hpp"
 #include "run/launch_line.hpp"
 #include "support/temp_dir.hpp"
 
@@ -249,9 +252,94 @@ TEST_F(RecorderTest, FramesWithoutTimesAreToldOnce) {
   EXPECT_NE(told_[0].text.find("frames have no times"), std::string::npos) << told_[0].text;
 }
 
+/// Clips on a disk that hangs until released.
+class HungDiskTest : public testing::Test {
+ protected:
+  HungDiskTest() { gst_init(nullptr, nullptr); }
+
+  std::unique_ptr<Clip> make_clip() {
+    GstCaps* const caps = gst_caps_from_string("image/jpeg,width=64,height=64,framerate=30/1");
+    const auto make = [this, token = token_, released = released_.get_future().share()] {
+      released.wait();
+      return files_.make_clip(0);
+    };
+    const auto written = [](const fs::path&) {};
+    const auto done = [this](const Clip&, const fs::path&, const std::string& error) {
+      errors_.push_back(error);
+    };
+    auto clip = std::make_unique<Clip>(ClipFile{make, written}, caps, done);
+    gst_caps_unref(caps);
+    return clip;
+  }
+
+  static void add(Clip& clip, int second, std::size_t bytes) {
+    GstBuffer* const frame = gst_buffer_new_allocate(nullptr, bytes, nullptr);
+    gst_buffer_memset(frame, 0, 0, bytes);
+    clip.add(frame, static_cast<GstClockTime>(second) * GST_SECOND);
+    gst_buffer_unref(frame);
+  }
+
+  void wait_for_word() {
+    while (errors_.empty()) g_main_context_iteration(nullptr, TRUE);
+  }
+
+  /// The disk answers; waits for the clip's thread.
+  void release() {
+    released_.set_value();
+    while (token_.use_count() > 1) {
+      g_main_context_iteration(nullptr, FALSE);
+      g_usleep(1000);
+    }
+  }
+
+  std::vector<std::string> files() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder_.path()))
+      names.push_back(entry.path().filename());
+    return names;
+  }
+
+  npu::test::TempDir folder_;
+  ClipFolder files_{folder_.path(), "door", {}};
+  std::promise<void> released_;
+  std::shared_ptr<const int> token_ = std::make_shared<int>();
+  std::vector<std::string> errors_;
+};
+
+TEST_F(HungDiskTest, FramesWaitAndAreWrittenWhenItAnswers) {
+  auto clip = make_clip();
+  for (int second = 0; second < 3; ++second) add(*clip, second, 1000);
+  clip->end("somebody");
+  released_.set_value();
+  wait_for_word();
+  EXPECT_EQ(errors_[0], "");
+  EXPECT_EQ(files(), std::vector<std::string>{"door-19700101T000000.000Z.mkv"});
+  EXPECT_GT(fs::file_size(folder_.path() / files()[0]), 3000U);
+}
+
+TEST_F(HungDiskTest, AClipIsGivenUpWhenTooManyFramesWait) {
+  auto clip = make_clip();
+  for (int second = 0; second < 70; ++second) add(*clip, second, 1U << 20U);
+  wait_for_word();  // the disk still hangs
+  EXPECT_EQ(errors_[0], "the disk is slower than the frames, or does not answer");
+  clip.reset();
+  release();
+  EXPECT_EQ(errors_.size(), 1U);
+  EXPECT_TRUE(files().empty());
+}
+
+TEST_F(HungDiskTest, AClipCanBeDestroyed) {
+  auto clip = make_clip();
+  add(*clip, 0, 1000);
+  clip.reset();
+  release();
+  EXPECT_TRUE(errors_.empty());
+  EXPECT_TRUE(files().empty());
+}
+
 TEST(ClipFolder, KeepsTheNewestClipsAndAllElse) {
   npu::test::TempDir folder;
-  const auto write = [&](const std::string& name) {
+  const auto write = [&](const fs::path& name) {
     std::ofstream(folder.path() / name) << std::string(100, 'x');
   };
   const ClipFolder three(folder.path(), "door", {.clips = 3});
@@ -259,8 +347,9 @@ TEST(ClipFolder, KeepsTheNewestClipsAndAllElse) {
     write(name);
   fs::path newest;
   for (int second = 0; second < 5; ++second) {
-    newest = three.next(G_USEC_PER_SEC * second);
-    write(newest.filename());
+    newest = three.make_clip(G_USEC_PER_SEC * second);
+    fs::rename(newest.string() + ClipFolder::kUnfinished, newest);
+    write(newest);
   }
   three.remove_old(newest);
   std::vector<std::string> left;
@@ -279,9 +368,8 @@ TEST(ClipFolder, KeepsTheNewestClipsAndAllElse) {
 TEST(ClipFolder, GivesNoNameTwice) {
   npu::test::TempDir folder;
   const ClipFolder clips(folder.path(), "door", {});
-  const fs::path first = clips.next(0);
-  std::ofstream(first.string() + ClipFolder::kUnfinished) << "x";
-  EXPECT_NE(clips.next(0), first);
+  const fs::path first = clips.make_clip(0);
+  EXPECT_NE(clips.make_clip(0), first);
 }
 
 }  // namespace
