@@ -16,4 +16,6 @@
 
 #if __has_include(<openvino/openvino.hpp>)
 #include <openvino/openvino.hpp>
+#include <openvino/opsets/opset13.hpp>
+#include <openvino/pass/serialize.hpp>
 #endif

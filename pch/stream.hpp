@@ -1,0 +1,6 @@
+// The same for npu-stream.
+#include <nlohmann/json.hpp>
+#include <set>
+#include <stdexcept>
+
+#include "gst.hpp"
