@@ -231,7 +231,20 @@ std::string cure_of_tiles(const std::string& tiled_format) {
 }
 
 std::string text_of(const GstCaps* caps) {
-  return TextRef(gst_caps_to_string(caps)).get();
+  constexpr guint kMostFormats = 8;
+  const CapsRef told(gst_caps_copy(caps));
+  for (guint i = 0; i < gst_caps_get_size(told.get()); ++i) {
+    GstStructure* const structure = gst_caps_get_structure(told.get(), i);
+    for (const char* field : {"format", "drm-format"}) {
+      const GValue* const formats = gst_structure_get_value(structure, field);
+      if (!formats || !GST_VALUE_HOLDS_LIST(formats)) continue;
+      if (const guint count = gst_value_list_get_size(formats); count > kMostFormats) {
+        const std::string text = "one-of-" + std::to_string(count);
+        gst_structure_set(structure, field, G_TYPE_STRING, text.c_str(), nullptr);
+      }
+    }
+  }
+  return TextRef(gst_caps_to_string(told.get())).get();
 }
 
 std::string format_of(const GstCaps* caps) {

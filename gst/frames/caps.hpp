@@ -40,6 +40,7 @@ TiledFormats tiled_formats(const GstCaps* caps);
 /// Advice for the user: how to make frames of a tiled format linear.
 std::string cure_of_tiles(const std::string& tiled_format);
 
+/// Names up to eight formats; more are only counted.
 std::string text_of(const GstCaps* caps);
 /// The name of the frames' format where no element reads it, else all of the caps.
 std::string format_of(const GstCaps* caps);

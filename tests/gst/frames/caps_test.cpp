@@ -131,6 +131,14 @@ INSTANTIATE_TEST_SUITE_P(
     by_name);
 
 // Intel's driver writes no other format in lines.
+TEST(TextOfCaps, CountsLongListsOfFormats) {
+  const CapsRef few = caps_from("video/x-raw,format={NV12,I420},width=640");
+  EXPECT_EQ(text_of(few.get()), "video/x-raw, format=(string){ NV12, I420 }, width=(int)640");
+  const CapsRef many =
+      caps_from("video/x-raw,format={NV12,I420,RGB,BGR,RGBx,BGRx,RGBA,BGRA,YUY2},width=640");
+  EXPECT_EQ(text_of(many.get()), "video/x-raw, format=(string)one-of-9, width=(int)640");
+}
+
 TEST(CureOfTiles, NamesThePipelinesThatHelp) {
   const std::string cure = cure_of_tiles("NV12:0x0100000000000002");
   EXPECT_TRUE(
