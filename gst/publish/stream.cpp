@@ -4,7 +4,6 @@
 
 #include "common/bus.hpp"
 #include "common/frame_stream.hpp"
-#include "publish/sinks/broker_config.hpp"
 
 #include "dlstreamer_json.hpp"
 #include "frame_json.hpp"

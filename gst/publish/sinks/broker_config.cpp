@@ -1,9 +1,7 @@
-#include "broker_config.hpp"
-
-#include <glib.h>
-
 #include <algorithm>
 #include <sstream>
+
+#include "sink.hpp"
 
 namespace gstnpu {
 namespace {
@@ -47,13 +45,11 @@ void add_all(BrokerConfig& config, const std::string& text, const std::string& w
 }
 
 std::string text_of(const std::string& file) {
-  gchar* text = nullptr;
-  GError* error = nullptr;
-  if (g_file_get_contents(file.c_str(), &text, nullptr, &error) == 0) {
-    const ErrorRef owner(error);
+  g_autofree gchar* text = nullptr;
+  g_autoptr(GError) error = nullptr;
+  if (!g_file_get_contents(file.c_str(), &text, nullptr, &error)) {
     refuse(std::string(kFile) + ": " + error->message + ". Name a file that can be read");
   }
-  const std::unique_ptr<gchar, decltype(&g_free)> owner(text, g_free);
   return text + (g_str_has_prefix(text, "\xef\xbb\xbf") ? 3 : 0);  // a byte order mark
 }
 

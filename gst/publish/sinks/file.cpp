@@ -121,12 +121,11 @@ bool FileSink::write(std::string_view line) {
 bool FileSink::write_all(std::string_view text, std::size_t& done) const {
   while (done < text.size()) {
     const std::string_view rest = text.substr(done, is_regular_ ? text.npos : PIPE_BUF);
-    GError* error = nullptr;
+    g_autoptr(GError) error = nullptr;
     gsize written = 0;
     g_output_stream_write_all(stream_.get(), rest.data(), rest.size(), &written,
                               is_regular_ ? nullptr : peers_.cancel, &error);
     done += written;
-    const ErrorRef owner(error);
     if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED)) return false;
     if (error) throw error_of(*error);
   }

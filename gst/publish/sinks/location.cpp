@@ -1,13 +1,9 @@
-#include "location.hpp"
-
-#include <glib.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 
-#include "publish_error.hpp"
+#include "sink.hpp"
 
 namespace gstnpu {
 namespace {

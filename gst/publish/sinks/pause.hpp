@@ -2,6 +2,8 @@
 
 #include <gio/gio.h>
 
+#include <utility>
+
 namespace gstnpu {
 
 /// Waits so long. False: cancelled.
@@ -14,7 +16,8 @@ inline bool pause(GCancellable* cancel, gint64 milliseconds) {
   return !g_cancellable_is_cancelled(cancel);
 }
 
-/// How long to wait before the next attempt: longer each time, until one was of use.
+/// Attempts at a destination that is away: each waits longer, and one is told of, until one was of
+/// use.
 class Backoff {
  public:
   /// False: cancelled.
@@ -23,12 +26,15 @@ class Backoff {
     next_ms_ = CLAMP(2 * next_ms_, kFirstMs, kLongestMs);
     return goes_on;
   }
-  void reset() { next_ms_ = 0; }
+  /// Whether nobody has been told yet.
+  bool is_news() { return !std::exchange(is_told_, true); }
+  void reset() { *this = {}; }
 
  private:
   static constexpr gint64 kFirstMs = 200, kLongestMs = 5000;
 
   gint64 next_ms_ = 0;
+  bool is_told_ = false;
 };
 
 }  // namespace gstnpu

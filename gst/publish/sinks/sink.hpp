@@ -5,13 +5,11 @@
 
 #include <cstddef>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include "location.hpp"
-#include "publish_error.hpp"
 
 namespace gstnpu {
 
@@ -21,10 +19,53 @@ struct ObjectUnreference {
 template <class T>
 using GObjectRef = std::unique_ptr<T, ObjectUnreference>;
 
-struct ErrorFree {
-  void operator()(GError* error) const { g_error_free(error); }
+/// Why nothing can be published, or a line cannot, and what to do next.
+class PublishError : public std::runtime_error {
+ public:
+  enum class Kind { kSettings, kOpen, kWrite, kNoSpace };
+
+  PublishError(Kind kind, const std::string& text) : std::runtime_error(text), kind_(kind) {}
+
+  Kind kind() const { return kind_; }
+
+ private:
+  Kind kind_;
 };
-using ErrorRef = std::unique_ptr<GError, ErrorFree>;
+
+/// Throws a PublishError about what the user has set.
+[[noreturn]] inline void refuse(const std::string& text) {
+  throw PublishError(PublishError::Kind::kSettings, text);
+}
+
+/// A parsed `location` of npupublish.
+struct Location {
+  enum class Kind { kFile, kUnix, kTcp, kMqtt, kMqtts, kKafka };
+
+  Kind kind = Kind::kFile;
+  std::string text;     ///< as the user wrote it, for messages
+  std::string path;     ///< of kFile and kUnix
+  int descriptor = -1;  ///< of kFile, in place of the path: one that the process began with
+  std::string host;     ///< of kTcp and MQTT; of kKafka the list HOST[:PORT],...
+  int port = 0;         ///< of kTcp and MQTT
+  std::string topic;    ///< of brokers
+
+  bool is_mqtt() const { return kind == Kind::kMqtt || kind == Kind::kMqtts; }
+};
+
+/// Throws PublishError where it is none. One that names a user is refused, and not shown: all who
+/// see the pipeline would see the password.
+Location parse_location(const std::string& text);
+
+/// Names the destination in the user's words, for messages.
+std::string describe_location(const std::string& text);
+
+/// Settings of a broker's client library, by its names, in the user's order.
+using BrokerConfig = std::vector<std::pair<std::string, std::string>>;
+
+/// Reads the entries of broker-config-file (KEY=VALUE in each line, # before remarks) and, behind
+/// them, those of broker-config (KEY=VALUE,KEY=VALUE; a comma in a value is written \,). Throws
+/// PublishError; messages show no value.
+BrokerConfig read_broker_config(const std::string& file, const std::string& property);
 
 /// Hears from a sink what becomes of its lines. Any thread.
 class Ledger {
@@ -49,9 +90,6 @@ class Sink {
   /// Throws PublishError where the line has failed.
   virtual bool write(std::string_view line) = 0;
 };
-
-/// Settings of a broker's client library, by its names, in the user's order.
-using BrokerConfig = std::vector<std::pair<std::string, std::string>>;
 
 struct SinkOptions {
   bool append = false;  ///< keep what a file holds

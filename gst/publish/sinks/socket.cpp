@@ -42,7 +42,6 @@ class SocketSink final : public Sink {
   const GObjectRef<GSocketConnectable> address_;
   const GObjectRef<GSocketClient> client_{g_socket_client_new()};
   GObjectRef<GSocketConnection> connection_;
-  bool has_told_ = false;  // since somebody stayed
   gint64 connected_at_us_ = 0;
   Backoff backoff_;
 };
@@ -64,9 +63,8 @@ bool SocketSink::write(std::string_view line) {
 }
 
 void SocketSink::connect() {
-  GError* error = nullptr;
+  g_autoptr(GError) error = nullptr;
   connection_.reset(g_socket_client_connect(client_.get(), address_.get(), peers_.cancel, &error));
-  const ErrorRef owner(error);
   if (error) return tell_once("nobody takes lines at " + location_, error->message);
   g_socket_set_timeout(g_socket_connection_get_socket(connection_.get()), 0);
   connected_at_us_ = g_get_monotonic_time();
@@ -79,16 +77,15 @@ bool SocketSink::send(std::string_view line) {
   std::string reason = "it has closed the connection";
   if (!is_closed()) {
     if (g_get_monotonic_time() > connected_at_us_ + kStayUs) {
-      has_told_ = false;
       backoff_.reset();
     }
-    GError* error = nullptr;
+    g_autoptr(GError) error = nullptr;
     GOutputStream* stream = g_io_stream_get_output_stream(G_IO_STREAM(connection_.get()));
     if (g_output_stream_write_all(stream, line.data(), line.size(), nullptr, peers_.cancel,
                                   &error)) {
       return true;
     }
-    reason = ErrorRef(error)->message;
+    reason = error->message;
   }
   connection_.reset();
   tell_once("the reader at " + location_ + " has gone, with the lines that it had not read",
@@ -102,17 +99,16 @@ bool SocketSink::is_closed() const {
   GSocket* socket = g_socket_connection_get_socket(connection_.get());
   std::array<gchar, 4096> ignored{};
   gssize got = 1;
-  GError* error = nullptr;
+  g_autoptr(GError) error = nullptr;
   while (got > 0) {
     got = g_socket_receive_with_blocking(socket, ignored.data(), ignored.size(), FALSE, nullptr,
                                          &error);
   }
-  const ErrorRef owner(error);
   return got == 0 || !g_error_matches(error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK);
 }
 
 void SocketSink::tell_once(const std::string& what, const std::string& reason) {
-  if (peers_.is_cancelled() || std::exchange(has_told_, true)) return;
+  if (peers_.is_cancelled() || !backoff_.is_news()) return;
   peers_.ledger.warn(what + " (" + reason + "): trying again until somebody takes lines");
 }
 

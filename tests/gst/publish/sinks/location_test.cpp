@@ -1,8 +1,6 @@
-#include "publish/sinks/location.hpp"
-
 #include <gtest/gtest.h>
 
-#include "publish/sinks/broker_config.hpp"
+#include "publish/sinks/sink.hpp"
 
 #include "hand_made_frames.hpp"
 
