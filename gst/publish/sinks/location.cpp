@@ -14,7 +14,7 @@ struct Scheme {
   std::string_view name;
   Kind kind;
   int port;  // where the location has none; 0: it needs one
-  std::string_view form;
+  const char* form;
 };
 constexpr std::array<Scheme, 7> kSchemes = {
     {{"file", Kind::kFile, 0, "file:PATH"},
@@ -25,37 +25,34 @@ constexpr std::array<Scheme, 7> kSchemes = {
      {"mqtts", Kind::kMqtts, 8883, "mqtts://HOST[:PORT]/TOPIC"},
      {"kafka", Kind::kKafka, 0, "kafka://HOST[:PORT],.../TOPIC"}}};
 
-[[noreturn]] void refuse_location(const Location& location, const Scheme& scheme,
-                                  const std::string& why) {
-  refuse("the location \"" + location.text + "\" " + why + ": write " + std::string(scheme.form));
-}
-
 [[noreturn]] void refuse_scheme(const std::string& name) {
   std::string forms;
-  for (const Scheme& known : kSchemes) forms += std::string(", ") + std::string(known.form);
+  for (const Scheme& known : kSchemes) forms += std::string(", ") + known.form;
   refuse("the location begins with \"" + name +
          "://\", which npupublish does not know: write a path" + forms);
 }
 
+void require(bool is_so, const Location& location, const Scheme& scheme,
+             const std::string& else_it) {
+  if (is_so) return;
+  refuse("the location \"" + location.text + "\" " + else_it + ": write " + scheme.form);
+}
+
 void split_host(Location& location, const Scheme& scheme, const std::string& authority) {
-  gchar* host = nullptr;
+  g_autofree gchar* host = nullptr;
   gint port = -1;
-  GError* error = nullptr;
-  if (g_uri_split_network(("tcp://" + authority).c_str(), G_URI_FLAGS_NONE, nullptr, &host, &port,
-                          &error) == 0) {
-    const std::string why = error->message;
-    g_error_free(error);
-    refuse_location(location, scheme, "is none (" + why + ")");
-  }
+  g_autoptr(GError) error = nullptr;
+  g_uri_split_network(("tcp://" + authority).c_str(), G_URI_FLAGS_NONE, nullptr, &host, &port,
+                      &error);
+  require(!error, location, scheme, error ? std::string("is none (") + error->message + ")" : "");
   location.host = host ? host : "";
   location.port = port < 0 ? scheme.port : port;
-  g_free(host);
+  require(location.port != 0 || location.host.empty(), location, scheme,
+          "has no port from 1 to 65535");
 }
 
 void split_network(Location& location, const Scheme& scheme, const std::string& rest) {
-  if (!rest.starts_with("//")) {
-    refuse_location(location, scheme, "has no // behind its scheme");
-  }
+  require(rest.starts_with("//"), location, scheme, "has no // behind its scheme");
   const std::size_t slash = std::min(rest.find('/', 2), rest.size());
   const std::string authority = rest.substr(2, slash - 2);
   // A password may hold a slash, and a topic of MQTT an @.
@@ -69,20 +66,12 @@ void split_network(Location& location, const Scheme& scheme, const std::string& 
   } else {
     split_host(location, scheme, authority);
   }
-  if (location.host.empty()) {
-    refuse_location(location, scheme, "has no host");
-  }
-  if (location.port == 0 && location.kind != Kind::kKafka) {
-    refuse_location(location, scheme, "has no port from 1 to 65535");
-  }
+  require(!location.host.empty(), location, scheme, "has no host");
   if (location.kind == Kind::kTcp) {
-    if (slash == rest.size()) return;
-    refuse_location(location, scheme, "has a path");
+    return require(slash == rest.size(), location, scheme, "has a path");
   }
   location.topic = rest.substr(std::min(slash + 1, rest.size()));
-  if (location.topic.empty()) {
-    refuse_location(location, scheme, "has no topic");
-  }
+  require(!location.topic.empty(), location, scheme, "has no topic");
 }
 
 }  // namespace
@@ -110,15 +99,12 @@ Location parse_location(const std::string& text) {
     split_network(location, *scheme, rest);
   } else if (scheme->name == "fd") {
     guint64 number = 0;
-    if (!g_ascii_string_to_unsigned(rest.c_str(), 10, 0, G_MAXINT, &number, nullptr)) {
-      refuse_location(location, *scheme, "has no number of a descriptor");
-    }
+    require(g_ascii_string_to_unsigned(rest.c_str(), 10, 0, G_MAXINT, &number, nullptr), location,
+            *scheme, "has no number of a descriptor");
     location.descriptor = static_cast<int>(number);
   } else {
     location.path = rest.substr(rest.starts_with("//") ? 2 : 0);  // file:///tmp/x has nobody's host
-    if (location.path.empty()) {
-      refuse_location(location, *scheme, "has no path");
-    }
+    require(!location.path.empty(), location, *scheme, "has no path");
   }
   return location;
 }
