@@ -72,7 +72,7 @@ class FileSink final : public Sink {
   bool write(std::string_view line) override;
 
  private:
-  bool write_all(std::string_view text, std::size_t& done) const;
+  std::size_t put(std::string_view text, GError** error) const;
   bool take_back(std::size_t bytes) const;
   PublishError error_of(const GError& error) const;
 
@@ -102,34 +102,27 @@ bool FileSink::write(std::string_view line) {
   while (is_inherited_ && !lock.try_lock_for(std::chrono::milliseconds(50))) {
     if (peers_.is_cancelled()) return false;  // its owner may wait for a reader
   }
-  std::size_t done = 0;
-  try {
-    if (is_cut_ && !write_all("\n", done)) return false;
-    done = 0;
-    is_cut_ = false;
-    if (!write_all(line, done)) return false;
-  } catch (const PublishError&) {
-    is_cut_ = is_cut_ || (done > 0 && !take_back(done));
-    throw;
-  }
+  g_autoptr(GError) error = nullptr;
+  const std::size_t done = put((is_cut_ ? "\n" : "") + std::string(line), &error);
+  if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED)) return false;
+  is_cut_ = error && (is_cut_ || (done > 0 && !take_back(done)));
+  if (error) throw error_of(*error);
   peers_.ledger.note_out(1);
   return true;
 }
 
 /// Counts the bytes that are out. A pipe with room takes PIPE_BUF bytes at once, and a file takes
-/// all. False: cancelled.
-bool FileSink::write_all(std::string_view text, std::size_t& done) const {
-  while (done < text.size()) {
+/// all.
+std::size_t FileSink::put(std::string_view text, GError** error) const {
+  std::size_t done = 0;
+  while (done < text.size() && *error == nullptr) {
     const std::string_view rest = text.substr(done, is_regular_ ? text.npos : PIPE_BUF);
-    g_autoptr(GError) error = nullptr;
     gsize written = 0;
     g_output_stream_write_all(stream_.get(), rest.data(), rest.size(), &written,
-                              is_regular_ ? nullptr : peers_.cancel, &error);
+                              is_regular_ ? nullptr : peers_.cancel, error);
     done += written;
-    if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED)) return false;
-    if (error) throw error_of(*error);
   }
-  return true;
+  return done;
 }
 
 PublishError FileSink::error_of(const GError& error) const {
