@@ -331,7 +331,6 @@ set(GSTNPU_PUBLISH_SOURCES
   gst/publish/sinks/sink.cpp
   gst/publish/sinks/socket.cpp
   gst/publish/stream.cpp
-  gst/publish/wall_clock.cpp
 )
 
 set(GSTNPU_PUBLISH_PLUGIN_SOURCES

@@ -1,11 +1,8 @@
-#include "dlstreamer_json.hpp"
-
 #include <cmath>
 #include <map>
-#include <string>
 #include <string_view>
-#include <utility>
 
+#include "frame_json.hpp"
 #include "json_text.hpp"
 
 namespace gstnpu {

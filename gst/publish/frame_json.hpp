@@ -10,7 +10,7 @@
 
 namespace gstnpu {
 
-/// The contents of npupublish's line for one frame. docs/json.md describes the text.
+/// The contents of npupublish's line for one frame. docs/json.md describes its texts.
 struct FrameRecord {
   struct Tensor {
     std::string name;
@@ -19,8 +19,8 @@ struct FrameRecord {
   };
 
   std::uint64_t frame = 0;
-  std::optional<std::string> stream;  ///< what the user calls it
-  std::optional<std::string> time;    ///< wall clock
+  std::string stream;  ///< what the user calls it; empty: not at all
+  std::string time;    ///< wall clock; empty: not asked for
   std::optional<std::uint64_t> pts_ns;
   std::optional<std::uint64_t> stream_time_ns;  ///< position in the stream
   std::optional<npu::vision::FrameSize> size;
@@ -32,6 +32,8 @@ struct FrameRecord {
 
 /// One line, with the newline.
 std::string to_json_line(const FrameRecord& record);
+/// The same, as Intel DL Streamer's gvametaconvert writes it.
+std::string to_dlstreamer_line(const FrameRecord& record);
 
 /// All but the number of the frame, its stream and its times, which the buffer does not know.
 FrameRecord read_frame(GstBuffer* buffer, std::optional<npu::vision::FrameSize> size,

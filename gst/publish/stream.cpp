@@ -1,13 +1,14 @@
 #include "stream.hpp"
 
+#include <array>
+#include <ctime>
 #include <utility>
 
 #include "common/bus.hpp"
 #include "common/frame_stream.hpp"
+#include "common/refs.hpp"
 
-#include "dlstreamer_json.hpp"
 #include "frame_json.hpp"
-#include "wall_clock.hpp"
 
 namespace gstnpu {
 namespace {
@@ -25,6 +26,49 @@ std::optional<std::uint64_t> stream_time_of(GstBuffer* buffer, const GstSegment&
   const guint64 time =
       gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer));
   return time != GST_CLOCK_TIME_NONE ? std::optional(time) : std::nullopt;
+}
+
+// ---- The clock on the wall
+
+std::optional<guint64> reference_of(GstBuffer* buffer) {
+  constexpr guint64 kFrom1900To1970 = guint64{2208988800} * GST_SECOND;
+  for (const auto& [name, begin] :
+       {std::pair("timestamp/x-unix", guint64{0}), std::pair("timestamp/x-ntp", kFrom1900To1970)}) {
+    const CapsRef caps(gst_caps_new_empty_simple(name));
+    const auto* meta = gst_buffer_get_reference_timestamp_meta(buffer, caps.get());
+    if (meta == nullptr || !GST_CLOCK_TIME_IS_VALID(meta->timestamp)) continue;
+    if (meta->timestamp >= begin) return meta->timestamp - begin;
+  }
+  return std::nullopt;
+}
+
+/// Nanoseconds, below zero for a frame that came before its time; 0 where nothing tells.
+gint64 age_of(GstBuffer* buffer, const GstSegment& segment, GstElement* element) {
+  if (segment.format != GST_FORMAT_TIME) return 0;
+  const GstClockTime taken =
+      gst_segment_to_running_time(&segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer));
+  const GstClockTime now = gst_element_get_current_running_time(element);
+  if (!GST_CLOCK_TIME_IS_VALID(taken) || !GST_CLOCK_TIME_IS_VALID(now)) return 0;
+  return GST_CLOCK_DIFF(taken, now);
+}
+
+/// As RFC 3339 has it, in UTC. `nanoseconds` since 1970.
+std::string format_wall_clock(guint64 nanoseconds) {
+  const auto seconds = static_cast<std::time_t>(nanoseconds / GST_SECOND);
+  const guint64 microseconds = nanoseconds % GST_SECOND / 1000;
+  std::tm utc{};
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S.", ::gmtime_r(&seconds, &utc));
+  return text.data() + std::to_string(1'000'000 + microseconds).substr(1) + "Z";
+}
+
+/// When the frame was taken: what a GstReferenceTimestampMeta says (NTP of an RTP source, Unix
+/// time, a GstUtcClock), else the time of this machine, less what has passed since the frame's
+/// running time.
+std::string wall_clock_of(GstBuffer* buffer, const GstSegment& segment, GstElement* element) {
+  if (const auto reference = reference_of(buffer)) return format_wall_clock(*reference);
+  const gint64 taken = g_get_real_time() - age_of(buffer, segment, element) / 1000;
+  return format_wall_clock(static_cast<guint64>(MAX(taken, 0)) * 1000);
 }
 
 }  // namespace
@@ -48,9 +92,7 @@ std::string PublishStream::line_of(GstBuffer* buffer) {
   FrameRecord record = read_frame(buffer, frame_size_, settings_.tensors);
   record.frame = frames_++;
   record.stream_time_ns = stream_time_of(buffer, segment_);
-  if (!settings_.stream_id.empty()) {
-    record.stream = settings_.stream_id;
-  }
+  record.stream = settings_.stream_id;
   if (settings_.wall_clock) {
     record.time = wall_clock_of(buffer, segment_, element_);
   }
@@ -99,29 +141,15 @@ std::string PublishStream::lost_lines() const {
          describe_location(settings_.location) + "; of the others " + text;
 }
 
-namespace {
-
-GstResourceError code_of(PublishError::Kind kind) {
-  switch (kind) {
-    case PublishError::Kind::kOpen:
-      return GST_RESOURCE_ERROR_OPEN_WRITE;
-    case PublishError::Kind::kWrite:
-      return GST_RESOURCE_ERROR_WRITE;
-    case PublishError::Kind::kNoSpace:
-      return GST_RESOURCE_ERROR_NO_SPACE_LEFT;
-    case PublishError::Kind::kSettings:
-      break;
-  }
-  return GST_RESOURCE_ERROR_SETTINGS;
-}
-
-}  // namespace
-
 void post_publish_error(GstElement* element) {
+  // In the order of PublishError::Kind.
+  constexpr std::array kCodes = {GST_RESOURCE_ERROR_SETTINGS, GST_RESOURCE_ERROR_OPEN_WRITE,
+                                 GST_RESOURCE_ERROR_WRITE, GST_RESOURCE_ERROR_NO_SPACE_LEFT};
   try {
     throw;
   } catch (const PublishError& error) {
-    gst_element_message_full(element, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, code_of(error.kind()),
+    gst_element_message_full(element, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR,
+                             kCodes.at(static_cast<std::size_t>(error.kind())),
                              g_utf8_make_valid(error.what(), -1), nullptr, __FILE__, GST_FUNCTION,
                              __LINE__);
   } catch (const std::exception& error) {

@@ -1,5 +1,3 @@
-#include "publish/dlstreamer_json.hpp"
-
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -7,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "publish/frame_json.hpp"
 #include "support/foreign_locale.hpp"
 
 namespace gstnpu {
