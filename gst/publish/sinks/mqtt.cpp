@@ -1,6 +1,5 @@
 #include <mosquitto.h>
 #include <mqtt_protocol.h>
-#include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
@@ -47,80 +46,76 @@ constexpr const char* kNames =
 
 /// How to speak to a broker, by the names that mosquitto_pub's options have; docs/elements.md has
 /// the table.
-class MqttConfig {
- public:
-  MqttConfig(const Location& location, const BrokerConfig& config);
+using MqttConfig = std::map<std::string, std::string>;
 
-  const char* text(const std::string& key) const;  ///< null: not set
-  bool flag(const std::string& key, bool usual = false) const;
-  int number(const std::string& key, guint64 usual, guint64 most, guint64 least = 0) const;
-  bool is_version_5() const;
-
- private:
-  void keep_session();
-
-  std::map<std::string, std::string> entries_;
-};
-
-MqttConfig::MqttConfig(const Location& location, const BrokerConfig& config) {
-  const std::string names = std::string(" ") + kNames + ",";
-  for (const auto& [key, value] : config) {
-    if (names.find(" " + key + ",") == std::string::npos) {
-      refuse_config("has \"" + key + "\", which MQTT has not: it has " + kNames);
-    }
-    entries_[key] = value;
-  }
-  for (const char* key : {"cafile", "capath", "cert", "key"}) {
-    if (location.kind == Location::Kind::kMqtts || !text(key)) continue;
-    refuse_config("has \"" + std::string(key) + "\", which is for TLS: write mqtts:// as location");
-  }
-  if ((text("pw") && !text("username")) || (text("will-payload") && !text("will-topic"))) {
-    refuse_config("has a pw without username, or a will-payload without will-topic: write both");
-  }
-  if (number("qos", 1, 2) == 2) {
-    keep_session();
-  }
-  if (!flag("clean-session", true) && !text("id")) {
-    refuse_config("has clean-session=false, and sessions have names: write id=NAME, too");
-  }
+/// Null: not set.
+const char* text(const MqttConfig& config, const std::string& key) {
+  const auto found = config.find(key);
+  return found == config.end() ? nullptr : found->second.c_str();
 }
 
-/// Lines of QoS 2 arrive once as long as the broker has the session, so it survives a connection.
-void MqttConfig::keep_session() {
-  const std::unique_ptr<gchar, decltype(&g_free)> random(g_uuid_string_random(), g_free);
-  entries_.emplace("id", "npu-" + std::string(random.get(), 8));
-  entries_.emplace("clean-session", "false");
-  if (is_version_5()) {
-    entries_.emplace("session-expiry-interval", kUsualExpiry);
-  }
+std::string text_or(const MqttConfig& config, const std::string& key, const char* usual) {
+  const char* value = text(config, key);
+  return value ? value : usual;
 }
 
-const char* MqttConfig::text(const std::string& key) const {
-  const auto found = entries_.find(key);
-  return found == entries_.end() ? nullptr : found->second.c_str();
-}
-
-bool MqttConfig::flag(const std::string& key, bool usual) const {
-  const std::string value = text(key) ? text(key) : usual ? "true" : "false";
+bool flag(const MqttConfig& config, const std::string& key, const char* usual = "false") {
+  const std::string value = text_or(config, key, usual);
   if (value == "true" || value == "false") return value == "true";
   refuse_config("has a wrong " + key + ": write true or false");
 }
 
-int MqttConfig::number(const std::string& key, guint64 usual, guint64 most, guint64 least) const {
+int number(const MqttConfig& config, const std::string& key, guint64 usual, guint64 most,
+           guint64 least = 0) {
   guint64 read = usual;
-  if (text(key) && !g_ascii_string_to_unsigned(text(key), 10, least, most, &read, nullptr)) {
+  const char* value = text(config, key);
+  if (value && !g_ascii_string_to_unsigned(value, 10, least, most, &read, nullptr)) {
     refuse_config("has a wrong " + key + ": write a number from " + std::to_string(least) + " to " +
                   std::to_string(most));
   }
   return static_cast<int>(read);
 }
 
-bool MqttConfig::is_version_5() const {
-  const std::string version = text("protocol-version") ? text("protocol-version") : "mqttv311";
-  if (version != "mqttv311" && version != "mqttv5") {
-    refuse_config("has a wrong protocol-version: write mqttv311 or mqttv5");
+bool is_version_5(const MqttConfig& config) {
+  const std::string version = text_or(config, "protocol-version", "mqttv311");
+  if (version == "mqttv5" || version == "mqttv311") return version == "mqttv5";
+  refuse_config("has a wrong protocol-version: write mqttv311 or mqttv5");
+}
+
+/// Lines of QoS 2 arrive once as long as the broker has the session, so it survives a connection.
+void keep_session(MqttConfig& config) {
+  g_autofree gchar* random = g_uuid_string_random();
+  config.emplace("id", "npu-" + std::string(random, 8));
+  config.emplace("clean-session", "false");
+  if (is_version_5(config)) {
+    config.emplace("session-expiry-interval", kUsualExpiry);
   }
-  return version == "mqttv5";
+}
+
+MqttConfig read_config(const Location& location, const BrokerConfig& entries) {
+  MqttConfig config;
+  const std::string names = std::string(" ") + kNames + ",";
+  for (const auto& [key, value] : entries) {
+    if (names.find(" " + key + ",") == std::string::npos) {
+      refuse_config("has \"" + key + "\", which MQTT has not: it has " + kNames);
+    }
+    config[key] = value;
+  }
+  for (const char* key : {"cafile", "capath", "cert", "key"}) {
+    if (location.kind == Location::Kind::kMqtts || !text(config, key)) continue;
+    refuse_config("has \"" + std::string(key) + "\", which is for TLS: write mqtts:// as location");
+  }
+  if ((text(config, "pw") && !text(config, "username")) ||
+      (text(config, "will-payload") && !text(config, "will-topic"))) {
+    refuse_config("has a pw without username, or a will-payload without will-topic: write both");
+  }
+  if (number(config, "qos", 1, 2) == 2) {
+    keep_session(config);
+  }
+  if (!flag(config, "clean-session", "true") && !text(config, "id")) {
+    refuse_config("has clean-session=false, and sessions have names: write id=NAME, too");
+  }
+  return config;
 }
 
 // ---- A client that is not connected
@@ -138,9 +133,9 @@ void require(int result, const char* what, const std::string& cure) {
 }
 
 void set_tls(mosquitto* client, const MqttConfig& config) {
-  mosquitto_tls_insecure_set(client, config.flag("insecure"));
-  if (!config.text("cafile") && !config.text("capath")) {
-    if (config.text("cert") || config.text("key")) {
+  mosquitto_tls_insecure_set(client, flag(config, "insecure"));
+  if (!text(config, "cafile") && !text(config, "capath")) {
+    if (text(config, "cert") || text(config, "key")) {
       refuse_config("has a cert, but no cafile or capath: name the broker's authority, too");
     }
     mosquitto_int_option(client, MOSQ_OPT_TLS_USE_OS_CERTS, 1);
@@ -149,18 +144,18 @@ void set_tls(mosquitto* client, const MqttConfig& config) {
     return;
   }
   const auto no_pass_phrase = +[](char*, int, int, void*) { return 0; };  // else it asks for one
-  require(mosquitto_tls_set(client, config.text("cafile"), config.text("capath"),
-                            config.text("cert"), config.text("key"), no_pass_phrase),
+  require(mosquitto_tls_set(client, text(config, "cafile"), text(config, "capath"),
+                            text(config, "cert"), text(config, "key"), no_pass_phrase),
           "the files cafile, cert and key",
           "each must be readable, and cert and key are set together");
 }
 
 void set_will(mosquitto* client, const MqttConfig& config) {
-  if (!config.text("will-topic")) return;
-  const std::string payload = config.text("will-payload") ? config.text("will-payload") : "";
-  require(mosquitto_will_set(client, config.text("will-topic"), static_cast<int>(payload.size()),
-                             payload.data(), config.number("will-qos", 0, 2),
-                             config.flag("will-retain")),
+  if (!text(config, "will-topic")) return;
+  const std::string payload = text_or(config, "will-payload", "");
+  require(mosquitto_will_set(client, text(config, "will-topic"), static_cast<int>(payload.size()),
+                             payload.data(), number(config, "will-qos", 0, 2),
+                             flag(config, "will-retain")),
           "will-topic", kOneTopic);
 }
 
@@ -169,13 +164,14 @@ MosquittoRef make_client(const Location& location, const MqttConfig& config, voi
   static std::once_flag once;
   std::call_once(once, [] { mosquitto_lib_init(); });  // for good: other users may come and go
   require(mosquitto_pub_topic_check(location.topic.c_str()), "the topic of location", kOneTopic);
-  MosquittoRef client(mosquitto_new(config.text("id"), config.flag("clean-session", true), self));
+  MosquittoRef client(
+      mosquitto_new(text(config, "id"), flag(config, "clean-session", "true"), self));
   require(client ? MOSQ_ERR_SUCCESS : MOSQ_ERR_ERRNO, "id or clean-session", std::strerror(errno));
   mosquitto_threaded_set(client.get(), true);
   mosquitto_int_option(client.get(), MOSQ_OPT_PROTOCOL_VERSION,
-                       config.is_version_5() ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311);
+                       is_version_5(config) ? MQTT_PROTOCOL_V5 : MQTT_PROTOCOL_V311);
   mosquitto_int_option(client.get(), MOSQ_OPT_SEND_MAXIMUM, kMostOnTheirWay);
-  require(mosquitto_username_pw_set(client.get(), config.text("username"), config.text("pw")),
+  require(mosquitto_username_pw_set(client.get(), text(config, "username"), text(config, "pw")),
           "username", "it has more than 65535 bytes, or is no UTF-8");
   set_will(client.get(), config);
   if (location.kind == Location::Kind::kMqtts) {
@@ -186,14 +182,6 @@ MosquittoRef make_client(const Location& location, const MqttConfig& config, voi
 
 PublishError error_of(const std::string& text) {
   return {PublishError::Kind::kWrite, text};
-}
-
-/// The library's words; errno is what it left.
-std::string describe(int result, int system_error) {
-  if (result == MOSQ_ERR_ERRNO) return std::strerror(system_error);
-  if (result == MOSQ_ERR_EAI) return ::gai_strerror(system_error);
-  if (result == MOSQ_ERR_KEEPALIVE) return "it does not answer";  // which the library cannot name
-  return mosquitto_strerror(result);
 }
 
 /// Whether the connection was reset. Within a TLS handshake libmosquitto (2.0.11) calls for it over
@@ -219,7 +207,7 @@ class MqttSink final : public Sink {
   void run();
   int connect();
   void note_connected(int reason);
-  void note_end(int result, int system_error);
+  void note_end(int result);
   void note_answer(int reason);
   void note_words(const std::string& words);
   std::string take_words();
@@ -239,7 +227,7 @@ class MqttSink final : public Sink {
   std::mutex words_mutex_;  // guards words_
   std::string words_;       // what OpenSSL or the broker has said since the last attempt
   // For the client's thread.
-  bool was_connected_ = false, is_refused_ = false, has_told_ = false;
+  bool was_connected_ = false, is_refused_ = false;
   Clock::time_point begun_at_;  // this attempt, then its connection
   Backoff backoff_;
   std::future<void> thread_;
@@ -247,12 +235,12 @@ class MqttSink final : public Sink {
 
 MqttSink::MqttSink(const Location& location, const SinkOptions& options, SinkPeers peers)
     : location_(location),
-      config_(location, options.broker),
-      qos_(config_.number("qos", 1, 2)),
-      keepalive_(config_.number("keepalive", kUsualKeepalive, 65535, 5)),
-      session_seconds_(config_.number("session-expiry-interval", 0, G_MAXUINT32)),
-      retain_(config_.flag("retain")),
-      is_version_5_(config_.is_version_5()),
+      config_(read_config(location, options.broker)),
+      qos_(number(config_, "qos", 1, 2)),
+      keepalive_(number(config_, "keepalive", kUsualKeepalive, 65535, 5)),
+      session_seconds_(number(config_, "session-expiry-interval", 0, G_MAXUINT32)),
+      retain_(flag(config_, "retain")),
+      is_version_5_(gstnpu::is_version_5(config_)),
       peers_(peers),
       client_(make_client(location, config_, this)) {
   set_callbacks();
@@ -261,16 +249,14 @@ MqttSink::MqttSink(const Location& location, const SinkOptions& options, SinkPee
 
 void MqttSink::set_callbacks() {
   mosquitto* client = client_.get();
-  mosquitto_connect_v5_callback_set(
-      client, [](mosquitto*, void* self, int reason, int, const mosquitto_property*) {
-        static_cast<MqttSink*>(self)->note_connected(reason);
-      });
-  mosquitto_disconnect_v5_callback_set(
-      client, [](mosquitto*, void* sink, int reason, const mosquitto_property*) {
-        auto* self = static_cast<MqttSink*>(sink);
-        if (reason < kFirstErrorReason) return;  // the library's own, which its loop returns, too
-        self->note_words(self->describe_reason(reason));
-      });
+  mosquitto_connect_callback_set(client, [](mosquitto*, void* self, int reason) {
+    static_cast<MqttSink*>(self)->note_connected(reason);
+  });
+  mosquitto_disconnect_callback_set(client, [](mosquitto*, void* sink, int reason) {
+    auto* self = static_cast<MqttSink*>(sink);
+    if (reason < kFirstErrorReason) return;  // the library's own, which its loop returns, too
+    self->note_words(self->describe_reason(reason));
+  });
   mosquitto_publish_v5_callback_set(
       client, [](mosquitto*, void* self, int, int reason, const mosquitto_property*) {
         static_cast<MqttSink*>(self)->note_answer(reason);
@@ -349,7 +335,7 @@ void MqttSink::run() {
         result = MOSQ_ERR_KEEPALIVE;
       }
     }
-    note_end(result, errno);
+    note_end(result);
     if (!backoff_.wait(peers_.cancel)) return;
     begun_at_ = Clock::now();
     result = mosquitto_reconnect(client_.get());
@@ -373,10 +359,12 @@ void MqttSink::note_connected(int reason) {
 
 /// An attempt, or a connection, is over. A broker that has taken us before may still be starting:
 /// only the first one's no is the last, and costs a line for each attempt.
-void MqttSink::note_end(int result, int system_error) {
+void MqttSink::note_end(int result) {
+  // The library has no words for a broker that does not answer.
+  const char* fault =
+      result == MOSQ_ERR_KEEPALIVE ? "it does not answer" : mosquitto_strerror(result);
+  const std::string words = take_words(), reason = words.empty() ? fault : words;
   const bool was_short = is_connected_ && Clock::now() < begun_at_ + kStayTime;
-  const std::string words = take_words();
-  const std::string reason = words.empty() ? describe(result, system_error) : words;
   std::unique_lock lock(mutex_);
   is_connected_ = false;
   // Lines of QoS 0 that the library had are lost with the connection.
@@ -388,7 +376,7 @@ void MqttSink::note_end(int result, int system_error) {
   }
   lock.unlock();
   peers_.ledger.note_out(gone);
-  if (peers_.is_cancelled() || std::exchange(has_told_, true)) return;
+  if (peers_.is_cancelled() || !backoff_.is_news()) return;
   peers_.ledger.warn("no broker takes lines at " + location_.text + " (" + reason + ")" +
                      (was_short ? "; it ends a connection soon after it was made, as brokers do "
                                   "where another client has this id, a line is too long, or the "
@@ -410,7 +398,6 @@ void MqttSink::note_answer(int reason) {
                     "): check the topic and what the broker allows"));
   }
   if (Clock::now() > begun_at_ + kStayTime) {
-    has_told_ = false;
     backoff_.reset();
   }
   peers_.ledger.note_out(1);
