@@ -28,6 +28,19 @@ struct QueueDestroy {
 };
 using QueueRef = std::unique_ptr<rd_kafka_queue_t, QueueDestroy>;
 
+/// Gives up unconfirmed lines, so that nothing waits for brokers.
+void purge(rd_kafka_t* producer) {
+  rd_kafka_purge(
+      producer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT | RD_KAFKA_PURGE_F_NON_BLOCKING);
+}
+
+struct ProducerEnd {
+  void operator()(rd_kafka_t* producer) const {
+    purge(producer);
+    rd_kafka_destroy(producer);
+  }
+};
+
 void set(rd_kafka_conf_t* conf, const std::string& key, const std::string& value) {
   std::array<char, 512> said{};
   if (rd_kafka_conf_set(conf, key.c_str(), value.c_str(), said.data(), said.size()) ==
@@ -50,15 +63,12 @@ BrokerConfig usual_config(const Location& location) {
 class KafkaSink final : public Sink {
  public:
   KafkaSink(const Location& location, const SinkOptions& options, SinkPeers peers);
-  ~KafkaSink() override { close(); }
 
   bool write(std::string_view line) override;
 
  private:
   ConfRef make_conf();
   void open();
-  void purge();
-  void close();
   rd_kafka_resp_err_t produce(std::string_view line);
   void take(rd_kafka_event_t* event);
   void note_delivered(const rd_kafka_message_t& message);
@@ -69,10 +79,10 @@ class KafkaSink final : public Sink {
   const BrokerConfig config_;
   const std::string key_;
   const SinkPeers peers_;
-  rd_kafka_t* producer_ = nullptr;
   // For librdkafka's thread.
   bool has_told_ = false;  // of brokers that are away, since a line was confirmed
   std::string trouble_;    // what a broker, or the way to one, has said last
+  std::unique_ptr<rd_kafka_t, ProducerEnd> producer_;
 };
 
 KafkaSink::KafkaSink(const Location& location, const SinkOptions& options, SinkPeers peers)
@@ -111,27 +121,15 @@ ConfRef KafkaSink::make_conf() {
 void KafkaSink::open() {
   ConfRef conf = make_conf();
   std::array<char, 512> said{};
-  producer_ = rd_kafka_new(RD_KAFKA_PRODUCER, conf.get(), said.data(), said.size());
-  if (producer_ == nullptr) {
+  producer_.reset(rd_kafka_new(RD_KAFKA_PRODUCER, conf.get(), said.data(), said.size()));
+  if (!producer_) {
     refuse("librdkafka makes no producer of the broker's configuration (" +
            std::string(said.data()) + "): its CONFIGURATION.md says what it takes");
   }
   static_cast<void>(conf.release());  // the producer has it
-  const QueueRef all(rd_kafka_queue_get_main(producer_));
-  const QueueRef background(rd_kafka_queue_get_background(producer_));
+  const QueueRef all(rd_kafka_queue_get_main(producer_.get()));
+  const QueueRef background(rd_kafka_queue_get_background(producer_.get()));
   rd_kafka_queue_forward(all.get(), background.get());
-}
-
-/// Gives up unconfirmed lines, so that nothing waits for brokers.
-void KafkaSink::purge() {
-  rd_kafka_purge(producer_, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT |
-                                RD_KAFKA_PURGE_F_NON_BLOCKING);
-}
-
-void KafkaSink::close() {
-  if (producer_ == nullptr) return;
-  purge();
-  rd_kafka_destroy(std::exchange(producer_, nullptr));
 }
 
 // ---- For the thread that writes
@@ -139,10 +137,10 @@ void KafkaSink::close() {
 /// A fatal error has ended the producer; it is replaced.
 bool KafkaSink::write(std::string_view line) {
   line.remove_suffix(line.ends_with('\n') ? 1 : 0);
-  if (producer_ && rd_kafka_fatal_error(producer_, nullptr, 0) != RD_KAFKA_RESP_ERR_NO_ERROR) {
-    purge();
-    rd_kafka_flush(producer_, kGiveUpMs);  // until its lines are noted as failed
-    close();
+  if (producer_ && rd_kafka_fatal_error(producer_.get(), nullptr, 0) != 0) {
+    purge(producer_.get());
+    rd_kafka_flush(producer_.get(), kGiveUpMs);  // until its lines are noted as failed
+    producer_.reset();
   }
   if (!producer_) {
     open();
@@ -158,7 +156,7 @@ bool KafkaSink::write(std::string_view line) {
 /// Lines of a stream have one key, so that they stay in order.
 rd_kafka_resp_err_t KafkaSink::produce(std::string_view line) {
   return rd_kafka_producev(
-      producer_, RD_KAFKA_V_TOPIC(location_.topic.c_str()),
+      producer_.get(), RD_KAFKA_V_TOPIC(location_.topic.c_str()),
       RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key_.data(), key_.size()),
       RD_KAFKA_V_VALUE(const_cast<char*>(line.data()), line.size()), RD_KAFKA_V_END);
 }
