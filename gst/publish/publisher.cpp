@@ -36,7 +36,7 @@ void Publisher::wait(std::unique_lock<std::mutex>& lock, std::chrono::millisecon
     return;
   }
   if (!std::exchange(told_stall_, true)) {
-    const std::uint64_t waiting = queued();
+    const std::uint64_t waiting = stats_.queued;
     lock.unlock();
     warn_("The stream waits for " + std::to_string(waiting) + " lines to be taken at " +
           options_.target +
@@ -52,21 +52,21 @@ bool Publisher::push(std::string line) {
   if (options_.policy == PublishPolicy::kBlock) {
     wait(lock, kForever, [this] { return !is_full() || waits_for_nothing(); });
     if (failure_) {
-      ++taken_, ++failed_;
+      ++stats_.failed;
       was_thrown_ = true;
       throw *failure_;
     }
     if (waits_for_nothing()) {
-      ++taken_, ++dropped_;
+      ++stats_.dropped;
       return false;
     }
   }
-  ++taken_;
   const bool drops = is_full();
   if (drops && options_.policy == PublishPolicy::kDropNew) {
-    ++dropped_;
+    ++stats_.dropped;
   } else {
-    for (; is_full(); ++dropped_) take_oldest();
+    for (; is_full(); ++stats_.dropped, --stats_.queued) take_oldest();
+    ++stats_.queued;
     queued_bytes_ += line.size();
     queue_.push_back(std::move(line));
     work_.notify_one();
@@ -82,14 +82,14 @@ bool Publisher::push(std::string line) {
 
 bool Publisher::drain(std::chrono::milliseconds longest) {
   std::unique_lock lock(mutex_);
-  wait(lock, longest, [this] { return queued() == 0 || waits_for_nothing(); });
+  wait(lock, longest, [this] { return stats_.queued == 0 || waits_for_nothing(); });
   throw_new_failure();
   return !is_interrupted_ && !is_refused_;
 }
 
 void Publisher::end(std::chrono::milliseconds longest) {
   std::unique_lock lock(mutex_);
-  progress_.wait_for(lock, longest, [this] { return queued() == 0 || failure_; });
+  progress_.wait_for(lock, longest, [this] { return stats_.queued == 0 || failure_; });
   lock.unlock();
   stop_thread();
   throw_new_failure();
@@ -113,7 +113,7 @@ void Publisher::set(bool& flag, bool value) {
 
 Publisher::Stats Publisher::stats() const {
   const std::scoped_lock lock(mutex_);
-  return {.published = published_, .dropped = dropped_, .failed = failed_, .queued = queued()};
+  return stats_;
 }
 
 // ---- The thread
@@ -131,37 +131,33 @@ void Publisher::run() {
     const std::string line = take_oldest();
     progress_.notify_all();
     lock.unlock();
-    goes_on = hand_over(line);
+    try {
+      goes_on = sink_->write(line);
+    } catch (const PublishError& error) {
+      note_failed(1, error);
+    }
     lock.lock();
-  }
-}
-
-/// False: cancelled.
-bool Publisher::hand_over(const std::string& line) {
-  try {
-    return sink_->write(line);
-  } catch (const PublishError& error) {
-    note_failed(1, error);
-    return true;
   }
 }
 
 void Publisher::note_out(std::size_t lines) {
   const std::scoped_lock lock(mutex_);
-  published_ += lines;
+  stats_.published += lines;
+  stats_.queued -= lines;
   progress_.notify_all();
 }
 
 void Publisher::note_failed(std::size_t lines, const PublishError& why) {
   {
     const std::scoped_lock lock(mutex_);
-    failed_ += lines;
     if (options_.policy == PublishPolicy::kBlock && !failure_) {
       failure_ = why;
-      failed_ += queue_.size();
+      lines += queue_.size();
       queue_.clear();
       queued_bytes_ = 0;
     }
+    stats_.failed += lines;
+    stats_.queued -= lines;
     work_.notify_one();
     progress_.notify_all();
     if (failure_ || std::exchange(told_failure_, true)) return;

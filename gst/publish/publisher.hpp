@@ -77,12 +77,10 @@ class Publisher final : public Ledger {
   void wait(std::unique_lock<std::mutex>& lock, std::chrono::milliseconds longest,
             const Condition& is_over);
   void run();
-  bool hand_over(const std::string& line);
   void set(bool& flag, bool value);
   bool is_full() const {
     return queue_.size() >= options_.most_lines || queued_bytes_ >= kMostBytes;
   }
-  std::uint64_t queued() const { return taken_ - dropped_ - failed_ - published_; }
   bool waits_for_nothing() const { return failure_ || is_interrupted_ || is_refused_; }
   std::string take_oldest();
   void throw_new_failure();
@@ -96,7 +94,7 @@ class Publisher final : public Ledger {
   std::condition_variable work_, progress_;
   std::deque<std::string> queue_;
   std::size_t queued_bytes_ = 0;
-  std::uint64_t taken_ = 0, dropped_ = 0, failed_ = 0, published_ = 0;
+  Stats stats_;
   bool is_ending_ = false, is_interrupted_ = false, is_refused_ = false;
   bool told_drops_ = false, told_failure_ = false, told_stall_ = false;
   std::optional<PublishError> failure_;  // where the policy blocks
