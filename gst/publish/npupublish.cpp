@@ -38,7 +38,8 @@ class Publish {
   bool start();
   /// Behind PAUSED.
   void stop();
-  void tell_publisher(void (Publisher::*what)());
+  /// Also of a line that is on its way.
+  void refuse_lines() { stream_->publisher().refuse(); }
   /// Something was linked behind: the sink goes when no frame is on its way to it.
   void give_up_sink();
   /// Null while something is linked behind.
@@ -53,9 +54,7 @@ class Publish {
   GstPad* add_ghost(const char* name);
   bool add_sink();
   void remove_sink();
-  GstPadProbeReturn publish(GstPadProbeInfo* info);
-  void look_at(GstEvent* event);
-  void call(void (PublishStream::*work)());
+  bool call(const auto& work);
 
   GstElement* const element_;
   GstElement* const filter_;  // null: GStreamer has no identity
@@ -133,6 +132,17 @@ void Publish::give_up_sink() {
 
 // ---- From READY to PAUSED and back
 
+/// False: `work` has thrown, and an error was posted.
+bool Publish::call(const auto& work) {
+  try {
+    work();
+    return true;
+  } catch (...) {
+    post_publish_error(element_);
+    return false;
+  }
+}
+
 bool Publish::start() {
   remove_sink();  // a start that failed leaves it behind
   const bool is_whole = filter_ && (gst_pad_is_linked(src_) || add_sink());
@@ -143,19 +153,15 @@ bool Publish::start() {
                       (nullptr));
     return false;
   }
-  try {
+  return call([this] {
     auto stream = std::make_unique<PublishStream>(element_, settings());
     const std::scoped_lock lock(mutex_);
     stream_.swap(stream);
-    return true;
-  } catch (...) {
-    post_publish_error(element_);
-    return false;
-  }
+  });
 }
 
 void Publish::stop() {
-  call(&PublishStream::stop);
+  call([this] { stream_->stop(); });
   remove_sink();
 }
 
@@ -167,67 +173,26 @@ GstStructure* Publish::stats() const {
                            "queued", G_TYPE_UINT64, stats.queued, nullptr);
 }
 
-void Publish::tell_publisher(void (Publisher::*what)()) {
-  const std::scoped_lock lock(mutex_);
-  if (stream_) {
-    (stream_->publisher().*what)();
-  }
-}
-
 // ---- The streaming thread
-
-/// Does `work`, and posts what it throws.
-void Publish::call(void (PublishStream::*work)()) {
-  try {
-    (*stream_.*work)();
-  } catch (...) {
-    post_publish_error(element_);
-  }
-}
 
 GstPadProbeReturn Publish::take(GstPadProbeInfo* info) {
   if (!stream_) return GST_PAD_PROBE_OK;
-  if ((GST_PAD_PROBE_INFO_TYPE(info) & GST_PAD_PROBE_TYPE_BUFFER) != 0) return publish(info);
-  look_at(GST_PAD_PROBE_INFO_EVENT(info));
-  return GST_PAD_PROBE_OK;
-}
-
-GstPadProbeReturn Publish::publish(GstPadProbeInfo* info) {
-  GstFlowReturn flow = GST_FLOW_FLUSHING;
-  try {
-    if (stream_->publish(GST_PAD_PROBE_INFO_BUFFER(info))) return GST_PAD_PROBE_OK;
-  } catch (...) {
-    post_publish_error(element_);
-    flow = GST_FLOW_ERROR;
+  if ((GST_PAD_PROBE_INFO_TYPE(info) & GST_PAD_PROBE_TYPE_BUFFER) == 0) {
+    GstEvent* event = GST_PAD_PROBE_INFO_EVENT(info);
+    call([&] { stream_->follow(event); });
+    if (GST_EVENT_TYPE(event) == GST_EVENT_EOS) {
+      g_object_notify(G_OBJECT(element_), "stats");  // gst-launch-1.0 -v prints it
+    }
+    return GST_PAD_PROBE_OK;
   }
-  gst_buffer_unref(GST_PAD_PROBE_INFO_BUFFER(info));
+  GstBuffer* buffer = GST_PAD_PROBE_INFO_BUFFER(info);
+  GstFlowReturn flow = GST_FLOW_ERROR;
+  call([&] { flow = stream_->publish(buffer) ? GST_FLOW_OK : GST_FLOW_FLUSHING; });
+  if (flow == GST_FLOW_OK) return GST_PAD_PROBE_OK;
+  gst_buffer_unref(buffer);
   GST_PAD_PROBE_INFO_DATA(info) = nullptr;
   GST_PAD_PROBE_INFO_FLOW_RETURN(info) = flow;
   return GST_PAD_PROBE_HANDLED;
-}
-
-void Publish::look_at(GstEvent* event) {
-  switch (GST_EVENT_TYPE(event)) {
-    case GST_EVENT_CAPS: {
-      GstCaps* caps = nullptr;
-      gst_event_parse_caps(event, &caps);
-      return stream_->set_caps(caps);
-    }
-    case GST_EVENT_SEGMENT: {
-      const GstSegment* segment = nullptr;
-      gst_event_parse_segment(event, &segment);
-      return stream_->set_segment(*segment);
-    }
-    case GST_EVENT_EOS:
-      call(&PublishStream::drain);
-      return g_object_notify(G_OBJECT(element_), "stats");  // gst-launch-1.0 -v prints it
-    case GST_EVENT_FLUSH_START:
-      return tell_publisher(&Publisher::interrupt);
-    case GST_EVENT_FLUSH_STOP:
-      return tell_publisher(&Publisher::resume);
-    default:
-      return;
-  }
 }
 
 // ---- Class
@@ -238,7 +203,7 @@ GstStateChangeReturn change_state(GstElement* element, GstStateChange transition
   const bool stops = transition == GST_STATE_CHANGE_PAUSED_TO_READY;
   if (starts && !publish.start()) return GST_STATE_CHANGE_FAILURE;
   if (stops) {
-    publish.tell_publisher(&Publisher::refuse);  // the frame on its way is waited for below
+    publish.refuse_lines();  // the frame on its way is waited for below
   }
   const GstStateChangeReturn result =
       GST_ELEMENT_CLASS(Type::parent_class())->change_state(element, transition);

@@ -84,8 +84,25 @@ PublishStream::PublishStream(GstElement* element, PublishSettings settings)
   gst_segment_init(&segment_, GST_FORMAT_UNDEFINED);
 }
 
-void PublishStream::set_caps(const GstCaps* caps) {
-  frame_size_ = frame_size_in(gst_caps_get_structure(caps, 0));
+void PublishStream::follow(GstEvent* event) {
+  switch (GST_EVENT_TYPE(event)) {
+    case GST_EVENT_CAPS: {
+      GstCaps* caps = nullptr;
+      gst_event_parse_caps(event, &caps);
+      frame_size_ = frame_size_in(gst_caps_get_structure(caps, 0));
+      return;
+    }
+    case GST_EVENT_SEGMENT:
+      return gst_event_copy_segment(event, &segment_);
+    case GST_EVENT_EOS:
+      return drain();
+    case GST_EVENT_FLUSH_START:
+      return publisher_.interrupt();
+    case GST_EVENT_FLUSH_STOP:
+      return publisher_.resume();
+    default:
+      return;
+  }
 }
 
 std::string PublishStream::line_of(GstBuffer* buffer) {

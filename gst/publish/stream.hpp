@@ -36,12 +36,10 @@ class PublishStream {
   /// Opens the location. Throws what that throws. `element` outlives this.
   PublishStream(GstElement* element, PublishSettings settings);
 
-  void set_caps(const GstCaps* caps);
-  void set_segment(const GstSegment& segment) { segment_ = segment; }
-  /// False: interrupted. Throws what writing has thrown, here and below.
+  /// Throws what writing has thrown, here and below.
+  void follow(GstEvent* event);
+  /// False: interrupted.
   bool publish(GstBuffer* buffer);
-  /// At the end of the stream.
-  void drain();
   /// Lines that are not out then are lost, and told.
   void stop();
 
@@ -50,6 +48,7 @@ class PublishStream {
 
  private:
   std::string line_of(GstBuffer* buffer);
+  void drain();
   std::string lost_lines() const;
 
   GstElement* const element_;
