@@ -327,7 +327,6 @@ set(GSTNPU_PUBLISH_SOURCES
   gst/publish/publisher.cpp
   gst/publish/sinks/broker_config.cpp
   gst/publish/sinks/file.cpp
-  gst/publish/sinks/location.cpp
   gst/publish/sinks/sink.cpp
   gst/publish/sinks/socket.cpp
   gst/publish/stream.cpp

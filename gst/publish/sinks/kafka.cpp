@@ -4,7 +4,6 @@
 #include <array>
 #include <utility>
 
-#include "pause.hpp"
 #include "sink.hpp"
 
 namespace gstnpu {

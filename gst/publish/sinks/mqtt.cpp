@@ -15,7 +15,6 @@
 #include <map>
 #include <mutex>
 
-#include "pause.hpp"
 #include "sink.hpp"
 
 namespace gstnpu {

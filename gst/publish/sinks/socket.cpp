@@ -2,7 +2,6 @@
 
 #include <array>
 
-#include "pause.hpp"
 #include "sink.hpp"
 
 namespace gstnpu {
