@@ -26,9 +26,7 @@ Json label_of(const Labelled& found) {
   Json json = Json::object();
   add(json, "label", found.label);
   add(json, "label_id", found.label_id);
-  if (found.confidence) {
-    json["confidence"] = rounded(*found.confidence, kUnitSteps);
-  }
+  add(json, "confidence", found.confidence, in_units);
   return json;
 }
 
@@ -76,9 +74,7 @@ Json to_json(const FoundObject& object, const std::optional<FrameSize>& frame) {
   if (object.region_id || object.analytics_id) {
     json["region_id"] = object.id();
   }
-  if (object.identity) {
-    json["id"] = object.identity->id;
-  }
+  add(json, "id", object.identity, &Identity::id);
   add_classes(object.classes, json);
   return json;
 }

@@ -51,9 +51,7 @@ void add_label(Json& json, const Found& found) {
 /// Adds what anomaly and embedding models say of an object, or of the frame.
 template <typename Found>
 void add_values(Json& json, const Found& found) {
-  if (found.anomaly) {
-    json["anomaly"] = rounded(*found.anomaly, kUnitSteps);
-  }
+  add(json, "anomaly", found.anomaly, in_units);
   add_list(json, "embedding", found.embedding);
 }
 
@@ -104,21 +102,17 @@ Json to_json(const FoundMask& mask) {
   return json;
 }
 
+constexpr auto as_json = [](const auto& value) { return to_json(value); };
+
 Json to_json(const FoundObject& object) {
   Json json;
   add_label(json, object);
   add_box(json, object.x, object.y, object.width, object.height);
-  if (object.identity) {
-    json["tracking_id"] = object.identity->id;
-  }
+  add(json, "tracking_id", object.identity, &Identity::id);
   add_list(json, "classifications", object.classes);
-  if (object.oriented) {
-    json["oriented"] = to_json(*object.oriented);
-  }
+  add(json, "oriented", object.oriented, as_json);
   add_list(json, "keypoints", object.key_points);
-  if (object.mask) {
-    json["mask"] = to_json(*object.mask);
-  }
+  add(json, "mask", object.mask, as_json);
   add_values(json, object);
   return json;
 }
@@ -141,9 +135,8 @@ Json to_json(const FrameCounts::Line& line) {
 
 Json to_json(const FrameCounts::Event& event) {
   Json json{{"event", event.kind}, {"place", event.place}, {"tracking_id", event.id}};
-  if (event.seconds) {
-    json["seconds"] = rounded(*event.seconds, kSecondSteps);
-  }
+  add(json, "seconds", event.seconds,
+      [](double seconds) { return rounded(seconds, kSecondSteps); });
   return json;
 }
 
@@ -256,9 +249,7 @@ std::string to_json_line(const FrameRecord& record) {
   add_values(json, answer);
   add_maps(json, answer, record.size.has_value());
   add_counts(json, answer.counts);
-  if (record.tensors) {
-    json["tensors"] = to_array(*record.tensors);
-  }
+  add(json, "tensors", record.tensors, to_array<FrameRecord::Tensor>);
   return to_line(json);
 }
 
