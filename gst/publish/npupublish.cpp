@@ -38,7 +38,7 @@ class Publish {
   bool start();
   /// Behind PAUSED.
   void stop();
-  /// Also of a line that is on its way.
+  /// Before its pads stop: a frame that waits for room would hold them up.
   void refuse_lines() { stream_->publisher().refuse(); }
   /// Something was linked behind: the sink goes when no frame is on its way to it.
   void give_up_sink();
@@ -52,12 +52,12 @@ class Publish {
     return ObjectRef<GstPad>(gst_element_get_static_pad(filter_, name));
   }
   GstPad* add_ghost(const char* name);
-  bool add_sink();
+  void add_sink();
   void remove_sink();
   bool call(const auto& work);
 
   GstElement* const element_;
-  GstElement* const filter_;  // null: GStreamer has no identity
+  GstElement* const filter_;
   GstPad* src_ = nullptr;
 
   mutable std::mutex mutex_;  // guards the settings, and stream_ from being replaced
@@ -73,7 +73,6 @@ GstPadProbeReturn take_data(GstPad*, GstPadProbeInfo* info, gpointer self) {
 
 Publish::Publish(GstBin* bin, GstBinClass*)
     : element_(GST_ELEMENT(bin)), filter_(gst_element_factory_make("identity", "filter")) {
-  if (filter_ == nullptr) return;
   g_object_set(filter_, "signal-handoffs", FALSE, nullptr);
   gst_bin_add(bin, filter_);
   add_ghost("sink");
@@ -96,13 +95,12 @@ GstPad* Publish::add_ghost(const char* name) {
 
 // ---- The end of a pipeline
 
-bool Publish::add_sink() {
+void Publish::add_sink() {
   GstElement* sink = gst_element_factory_make("fakesink", "sink");
-  if (sink == nullptr) return false;
   g_object_set(sink, "enable-last-sample", FALSE, nullptr);
   gst_ghost_pad_set_target(GST_GHOST_PAD(src_), nullptr);
   gst_bin_add(GST_BIN(element_), sink);
-  return gst_element_link(filter_, sink) != 0;
+  gst_element_link(filter_, sink);
 }
 
 void Publish::remove_sink() {
@@ -145,13 +143,8 @@ bool Publish::call(const auto& work) {
 
 bool Publish::start() {
   remove_sink();  // a start that failed leaves it behind
-  const bool is_whole = filter_ && (gst_pad_is_linked(src_) || add_sink());
-  if (!is_whole) {
-    GST_ELEMENT_ERROR(element_, CORE, MISSING_PLUGIN,
-                      ("npupublish is made of identity and fakesink, which are not there. Install "
-                       "GStreamer's core elements."),
-                      (nullptr));
-    return false;
+  if (!gst_pad_is_linked(src_)) {
+    add_sink();
   }
   return call([this] {
     auto stream = std::make_unique<PublishStream>(element_, settings());
