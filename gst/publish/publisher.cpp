@@ -11,7 +11,7 @@ namespace gstnpu {
 Publisher::Publisher(const OpenSink& open, Options options, Warn warn)
     : options_(std::move(options)),
       warn_(std::move(warn)),
-      sink_(open({.ledger = *this, .cancel = cancel_.get()})),
+      sink_(open(*this)),
       thread_([this] { run(); }) {}
 
 // ---- For the one who makes lines

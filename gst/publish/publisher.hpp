@@ -38,7 +38,7 @@ class Publisher final : public Ledger {
     std::uint64_t queued = 0;     ///< that wait, or are on their way
   };
 
-  using OpenSink = std::function<std::unique_ptr<Sink>(SinkPeers peers)>;
+  using OpenSink = std::function<std::unique_ptr<Sink>(Ledger& ledger)>;
   using Warn = std::function<void(const std::string& text)>;
 
   /// Throws what `open` throws. Any thread calls `warn`; it hears once each of dropped lines, of
@@ -65,6 +65,7 @@ class Publisher final : public Ledger {
   Stats stats() const;
 
   // For the sink.
+  GCancellable* cancel() const override { return cancel_.get(); }
   void note_out(std::size_t lines) override;
   void note_failed(std::size_t lines, const PublishError& why) override;
   void warn(const std::string& text) override { warn_(text); }

@@ -13,12 +13,13 @@
 namespace gstnpu {
 namespace {
 
-std::unique_ptr<Sink> sink_for(const PublishSettings& settings, SinkPeers peers) {
-  const SinkOptions options = {
-      .append = settings.append,
-      .broker = read_broker_config(settings.broker_config_file, settings.broker_config),
-      .stream_id = settings.stream_id};
-  return open_sink(settings.location, options, peers);
+std::unique_ptr<Sink> sink_for(const PublishSettings& settings, Ledger& ledger) {
+  return open_sink(
+      settings.location,
+      {.append = settings.append,
+       .broker = read_broker_config(settings.broker_config_file, settings.broker_config),
+       .stream_id = settings.stream_id},
+      ledger);
 }
 
 std::optional<std::uint64_t> stream_time_of(GstBuffer* buffer, const GstSegment& segment) {
@@ -76,7 +77,7 @@ std::string wall_clock_of(GstBuffer* buffer, const GstSegment& segment, GstEleme
 PublishStream::PublishStream(GstElement* element, PublishSettings settings)
     : element_(element),
       settings_(std::move(settings)),
-      publisher_([this](SinkPeers peers) { return sink_for(settings_, peers); },
+      publisher_([this](Ledger& ledger) { return sink_for(settings_, ledger); },
                  {.policy = settings_.policy,
                   .most_lines = settings_.queue_size,
                   .target = describe_location(settings_.location)},

@@ -67,7 +67,7 @@ bool ends_within_line(const std::string& path) {
 
 class FileSink final : public Sink {
  public:
-  FileSink(const Location& location, bool append, SinkPeers peers);
+  FileSink(const Location& location, bool append, Ledger& ledger);
 
   bool write(std::string_view line) override;
 
@@ -77,7 +77,7 @@ class FileSink final : public Sink {
   PublishError error_of(const GError& error) const;
 
   const std::string name_;
-  const SinkPeers peers_;
+  Ledger& ledger_;
   const bool is_inherited_;
   const int fd_;
   const GObjectRef<GOutputStream> stream_;
@@ -85,9 +85,9 @@ class FileSink final : public Sink {
   bool is_cut_ = false;  // what is out ends within a line that was lost
 };
 
-FileSink::FileSink(const Location& location, bool append, SinkPeers peers)
+FileSink::FileSink(const Location& location, bool append, Ledger& ledger)
     : name_(describe_location(location.text)),
-      peers_(peers),
+      ledger_(ledger),
       is_inherited_(location.descriptor >= 0),
       fd_(is_inherited_ ? checked(location.descriptor) : open_file(location, append)),
       stream_(g_unix_output_stream_new(fd_, !is_inherited_)) {
@@ -100,14 +100,14 @@ FileSink::FileSink(const Location& location, bool append, SinkPeers peers)
 bool FileSink::write(std::string_view line) {
   std::unique_lock lock(inherited_mutex, std::defer_lock);
   while (is_inherited_ && !lock.try_lock_for(std::chrono::milliseconds(50))) {
-    if (peers_.is_cancelled()) return false;  // its owner may wait for a reader
+    if (ledger_.is_cancelled()) return false;  // its owner may wait for a reader
   }
   g_autoptr(GError) error = nullptr;
   const std::size_t done = put((is_cut_ ? "\n" : "") + std::string(line), &error);
   if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED)) return false;
   is_cut_ = error && (is_cut_ || (done > 0 && !take_back(done)));
   if (error) throw error_of(*error);
-  peers_.ledger.note_out(1);
+  ledger_.note_out(1);
   return true;
 }
 
@@ -119,7 +119,7 @@ std::size_t FileSink::put(std::string_view text, GError** error) const {
     const std::string_view rest = text.substr(done, is_regular_ ? text.npos : PIPE_BUF);
     gsize written = 0;
     g_output_stream_write_all(stream_.get(), rest.data(), rest.size(), &written,
-                              is_regular_ ? nullptr : peers_.cancel, error);
+                              is_regular_ ? nullptr : ledger_.cancel(), error);
     done += written;
   }
   return done;
@@ -149,8 +149,8 @@ bool FileSink::take_back(std::size_t bytes) const {
 
 }  // namespace
 
-std::unique_ptr<Sink> make_file_sink(const Location& location, bool append, SinkPeers peers) {
-  return std::make_unique<FileSink>(location, append, peers);
+std::unique_ptr<Sink> make_file_sink(const Location& location, bool append, Ledger& ledger) {
+  return std::make_unique<FileSink>(location, append, ledger);
 }
 
 }  // namespace gstnpu

@@ -61,7 +61,7 @@ BrokerConfig usual_config(const Location& location) {
 /// librdkafka's producer, which calls back from a thread of its own.
 class KafkaSink final : public Sink {
  public:
-  KafkaSink(const Location& location, const SinkOptions& options, SinkPeers peers);
+  KafkaSink(const Location& location, const SinkOptions& options, Ledger& ledger);
 
   bool write(std::string_view line) override;
 
@@ -77,18 +77,18 @@ class KafkaSink final : public Sink {
   const Location location_;
   const BrokerConfig config_;
   const std::string key_;
-  const SinkPeers peers_;
+  Ledger& ledger_;
   // For librdkafka's thread.
   bool has_told_ = false;  // of brokers that are away, since a line was confirmed
   std::string trouble_;    // what a broker, or the way to one, has said last
   std::unique_ptr<rd_kafka_t, ProducerEnd> producer_;
 };
 
-KafkaSink::KafkaSink(const Location& location, const SinkOptions& options, SinkPeers peers)
+KafkaSink::KafkaSink(const Location& location, const SinkOptions& options, Ledger& ledger)
     : location_(location),
       config_(options.broker),
       key_(options.stream_id.empty() ? kUsualKey : options.stream_id),
-      peers_(peers) {
+      ledger_(ledger) {
   open();
 }
 
@@ -146,7 +146,7 @@ bool KafkaSink::write(std::string_view line) {
   }
   rd_kafka_resp_err_t error = produce(line);
   for (; error == RD_KAFKA_RESP_ERR__QUEUE_FULL; error = produce(line)) {
-    if (!pause(peers_.cancel, kRoomMs)) return false;
+    if (!pause(ledger_.cancel(), kRoomMs)) return false;
   }
   if (error != RD_KAFKA_RESP_ERR_NO_ERROR) throw error_of(error);
   return true;
@@ -184,9 +184,9 @@ void KafkaSink::note_delivered(const rd_kafka_message_t& message) {
   if (message.err == RD_KAFKA_RESP_ERR_NO_ERROR) {
     has_told_ = false;
     trouble_.clear();
-    peers_.ledger.note_out(1);
-  } else if (!peers_.is_cancelled()) {
-    peers_.ledger.note_failed(1, error_of(message.err));
+    ledger_.note_out(1);
+  } else if (!ledger_.is_cancelled()) {
+    ledger_.note_failed(1, error_of(message.err));
   }
 }
 
@@ -197,15 +197,15 @@ void KafkaSink::note_trouble(rd_kafka_resp_err_t error, const std::string& reaso
     return;
   }
   if (std::exchange(has_told_, true)) return;
-  peers_.ledger.warn("no broker takes lines at " + location_.text + " (" +
-                     (trouble_.empty() ? reason : trouble_) + "): trying again until one does");
+  ledger_.warn("no broker takes lines at " + location_.text + " (" +
+               (trouble_.empty() ? reason : trouble_) + "): trying again until one does");
 }
 
 }  // namespace
 
 std::unique_ptr<Sink> make_kafka_sink(const Location& location, const SinkOptions& options,
-                                      SinkPeers peers) {
-  return std::make_unique<KafkaSink>(location, options, peers);
+                                      Ledger& ledger) {
+  return std::make_unique<KafkaSink>(location, options, ledger);
 }
 
 }  // namespace gstnpu

@@ -196,7 +196,7 @@ bool is_gone(mosquitto* client) {
 /// broker's first wrong word (2.0.11), and not end within a connect() that nobody answers.
 class MqttSink final : public Sink {
  public:
-  MqttSink(const Location& location, const SinkOptions& options, SinkPeers peers);
+  MqttSink(const Location& location, const SinkOptions& options, Ledger& ledger);
   ~MqttSink() override;
 
   bool write(std::string_view line) override;
@@ -216,7 +216,7 @@ class MqttSink final : public Sink {
   const MqttConfig config_;
   const int qos_, keepalive_, session_seconds_;
   const bool retain_, is_version_5_;
-  const SinkPeers peers_;
+  Ledger& ledger_;
   const MosquittoRef client_;
   std::mutex mutex_;  // guards the next three, but for reading is_connected_
   std::atomic<bool> is_connected_ = false;
@@ -232,7 +232,7 @@ class MqttSink final : public Sink {
   std::future<void> thread_;
 };
 
-MqttSink::MqttSink(const Location& location, const SinkOptions& options, SinkPeers peers)
+MqttSink::MqttSink(const Location& location, const SinkOptions& options, Ledger& ledger)
     : location_(location),
       config_(read_config(location, options.broker)),
       qos_(number(config_, "qos", 1, 2)),
@@ -240,7 +240,7 @@ MqttSink::MqttSink(const Location& location, const SinkOptions& options, SinkPee
       session_seconds_(number(config_, "session-expiry-interval", 0, G_MAXUINT32)),
       retain_(flag(config_, "retain")),
       is_version_5_(gstnpu::is_version_5(config_)),
-      peers_(peers),
+      ledger_(ledger),
       client_(make_client(location, config_, this)) {
   set_callbacks();
   thread_ = std::async(std::launch::async, [this] { run(); });
@@ -285,7 +285,7 @@ bool MqttSink::write(std::string_view line) {
   std::unique_lock lock(mutex_);
   for (;;) {
     while (refusal_.empty() && (!is_connected_ || on_their_way_ >= kMostOnTheirWay)) {
-      if (peers_.is_cancelled()) return false;
+      if (ledger_.is_cancelled()) return false;
       changed_.wait_for(lock, kCheckTime);
     }
     if (!refusal_.empty()) throw error_of(std::exchange(refusal_, {}));
@@ -335,7 +335,7 @@ void MqttSink::run() {
       }
     }
     note_end(result);
-    if (!backoff_.wait(peers_.cancel)) return;
+    if (!backoff_.wait(ledger_.cancel())) return;
     begun_at_ = Clock::now();
     result = mosquitto_reconnect(client_.get());
   }
@@ -374,14 +374,14 @@ void MqttSink::note_end(int result) {
     return changed_.notify_one();
   }
   lock.unlock();
-  peers_.ledger.note_out(gone);
-  if (peers_.is_cancelled() || !backoff_.is_news()) return;
-  peers_.ledger.warn("no broker takes lines at " + location_.text + " (" + reason + ")" +
-                     (was_short ? "; it ends a connection soon after it was made, as brokers do "
-                                  "where another client has this id, a line is too long, or the "
-                                  "topic is not allowed"
-                                : "") +
-                     ": trying again until one does");
+  ledger_.note_out(gone);
+  if (ledger_.is_cancelled() || !backoff_.is_news()) return;
+  ledger_.warn("no broker takes lines at " + location_.text + " (" + reason + ")" +
+               (was_short ? "; it ends a connection soon after it was made, as brokers do "
+                            "where another client has this id, a line is too long, or the "
+                            "topic is not allowed"
+                          : "") +
+               ": trying again until one does");
 }
 
 void MqttSink::note_answer(int reason) {
@@ -391,7 +391,7 @@ void MqttSink::note_answer(int reason) {
     changed_.notify_one();
   }
   if (reason >= kFirstErrorReason) {
-    return peers_.ledger.note_failed(
+    return ledger_.note_failed(
         1, error_of("the broker at " + location_.text + " does not take a line (" +
                     mosquitto_reason_string(reason) +
                     "): check the topic and what the broker allows"));
@@ -399,7 +399,7 @@ void MqttSink::note_answer(int reason) {
   if (Clock::now() > begun_at_ + kStayTime) {
     backoff_.reset();
   }
-  peers_.ledger.note_out(1);
+  ledger_.note_out(1);
 }
 
 void MqttSink::note_words(const std::string& words) {
@@ -415,8 +415,8 @@ std::string MqttSink::take_words() {
 }  // namespace
 
 std::unique_ptr<Sink> make_mqtt_sink(const Location& location, const SinkOptions& options,
-                                     SinkPeers peers) {
-  return std::make_unique<MqttSink>(location, options, peers);
+                                     Ledger& ledger) {
+  return std::make_unique<MqttSink>(location, options, ledger);
 }
 
 }  // namespace gstnpu

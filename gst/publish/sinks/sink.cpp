@@ -119,7 +119,7 @@ std::string describe_location(const std::string& text) {
 }
 
 std::unique_ptr<Sink> open_sink(const std::string& text, const SinkOptions& options,
-                                SinkPeers peers) {
+                                Ledger& ledger) {
   const Location location = parse_location(text);
   if (!options.broker.empty() && location.topic.empty()) {
     refuse("broker-config and broker-config-file are for brokers, and the location is " +
@@ -128,20 +128,20 @@ std::unique_ptr<Sink> open_sink(const std::string& text, const SinkOptions& opti
   }
   switch (location.kind) {
     case Location::Kind::kFile:
-      return make_file_sink(location, options.append, peers);
+      return make_file_sink(location, options.append, ledger);
     case Location::Kind::kUnix:
     case Location::Kind::kTcp:
-      return make_socket_sink(location, peers);
+      return make_socket_sink(location, ledger);
     case Location::Kind::kMqtt:
     case Location::Kind::kMqtts:
 #ifdef GST_NPU_HAVE_MQTT
-      return make_mqtt_sink(location, options, peers);
+      return make_mqtt_sink(location, options, ledger);
 #else
       return missing("MQTT", "libmosquitto-dev");
 #endif
     case Location::Kind::kKafka:
 #ifdef GST_NPU_HAVE_KAFKA
-      return make_kafka_sink(location, options, peers);
+      return make_kafka_sink(location, options, ledger);
 #else
       return missing("Kafka", "librdkafka-dev");
 #endif

@@ -67,10 +67,12 @@ using BrokerConfig = std::vector<std::pair<std::string, std::string>>;
 /// PublishError; messages show no value.
 BrokerConfig read_broker_config(const std::string& file, const std::string& property);
 
-/// Hears from a sink what becomes of its lines. Any thread.
+/// Hears from a sink what becomes of its lines, and cancels it. Any thread. It outlives the sink.
 class Ledger {
  public:
   virtual ~Ledger() = default;
+  virtual GCancellable* cancel() const = 0;
+  bool is_cancelled() const { return g_cancellable_is_cancelled(cancel()) != 0; }
   virtual void note_out(std::size_t lines) = 0;
   virtual void note_failed(std::size_t lines, const PublishError& why) = 0;
   /// About faults that may pass, while lines wait.
@@ -95,14 +97,6 @@ struct SinkOptions {
   bool append = false;  ///< keep what a file holds
   BrokerConfig broker;
   std::string stream_id;  ///< whose lines they are; empty: nobody has said
-};
-
-/// Whom a sink reports to, and who cancels it; both outlive it.
-struct SinkPeers {
-  Ledger& ledger;
-  GCancellable* cancel;
-
-  bool is_cancelled() const { return g_cancellable_is_cancelled(cancel) != 0; }
 };
 
 /// Waits so long. False: cancelled.
@@ -138,23 +132,23 @@ class Backoff {
 
 /// Opens what npupublish's `location` names.
 std::unique_ptr<Sink> open_sink(const std::string& location, const SinkOptions& options,
-                                SinkPeers peers);
+                                Ledger& ledger);
 
 /// Writes to a file, or to a descriptor that the process began with. A line that fails is taken
 /// back from a file; elsewhere, and behind half a line that was there before, the next line begins
 /// on a new one.
-std::unique_ptr<Sink> make_file_sink(const Location& location, bool append, SinkPeers peers);
+std::unique_ptr<Sink> make_file_sink(const Location& location, bool append, Ledger& ledger);
 
 /// Writes to whoever listens at a socket, over and over again. A line that was cut is sent again,
 /// whole, to the next reader.
-std::unique_ptr<Sink> make_socket_sink(const Location& location, SinkPeers peers);
+std::unique_ptr<Sink> make_socket_sink(const Location& location, Ledger& ledger);
 
 /// libmosquitto's client. Lines are messages, without their newline.
 std::unique_ptr<Sink> make_mqtt_sink(const Location& location, const SinkOptions& options,
-                                     SinkPeers peers);
+                                     Ledger& ledger);
 
 /// librdkafka's idempotent producer. Lines are messages, without their newline.
 std::unique_ptr<Sink> make_kafka_sink(const Location& location, const SinkOptions& options,
-                                      SinkPeers peers);
+                                      Ledger& ledger);
 
 }  // namespace gstnpu

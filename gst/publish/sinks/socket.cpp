@@ -26,7 +26,7 @@ GSocketConnectable* address_of(const Location& location) {
 
 class SocketSink final : public Sink {
  public:
-  SocketSink(const Location& location, SinkPeers peers);
+  SocketSink(const Location& location, Ledger& ledger);
 
   bool write(std::string_view line) override;
 
@@ -37,7 +37,7 @@ class SocketSink final : public Sink {
   void tell_once(const std::string& what, const std::string& reason);
 
   const std::string location_;
-  const SinkPeers peers_;
+  Ledger& ledger_;
   const GObjectRef<GSocketConnectable> address_;
   const GObjectRef<GSocketClient> client_{g_socket_client_new()};
   GObjectRef<GSocketConnection> connection_;
@@ -45,8 +45,8 @@ class SocketSink final : public Sink {
   Backoff backoff_;
 };
 
-SocketSink::SocketSink(const Location& location, SinkPeers peers)
-    : location_(location.text), peers_(peers), address_(address_of(location)) {
+SocketSink::SocketSink(const Location& location, Ledger& ledger)
+    : location_(location.text), ledger_(ledger), address_(address_of(location)) {
   g_socket_client_set_enable_proxy(client_.get(), FALSE);
   g_socket_client_set_timeout(client_.get(), kConnectSeconds);
 }
@@ -54,16 +54,17 @@ SocketSink::SocketSink(const Location& location, SinkPeers peers)
 /// One connection after the other until the line is out.
 bool SocketSink::write(std::string_view line) {
   while (!send(line)) {
-    if (!backoff_.wait(peers_.cancel)) return false;
+    if (!backoff_.wait(ledger_.cancel())) return false;
     connect();
   }
-  peers_.ledger.note_out(1);
+  ledger_.note_out(1);
   return true;
 }
 
 void SocketSink::connect() {
   g_autoptr(GError) error = nullptr;
-  connection_.reset(g_socket_client_connect(client_.get(), address_.get(), peers_.cancel, &error));
+  connection_.reset(
+      g_socket_client_connect(client_.get(), address_.get(), ledger_.cancel(), &error));
   if (error) return tell_once("nobody takes lines at " + location_, error->message);
   g_socket_set_timeout(g_socket_connection_get_socket(connection_.get()), 0);
   connected_at_us_ = g_get_monotonic_time();
@@ -80,7 +81,7 @@ bool SocketSink::send(std::string_view line) {
     }
     g_autoptr(GError) error = nullptr;
     GOutputStream* stream = g_io_stream_get_output_stream(G_IO_STREAM(connection_.get()));
-    if (g_output_stream_write_all(stream, line.data(), line.size(), nullptr, peers_.cancel,
+    if (g_output_stream_write_all(stream, line.data(), line.size(), nullptr, ledger_.cancel(),
                                   &error)) {
       return true;
     }
@@ -107,14 +108,14 @@ bool SocketSink::is_closed() const {
 }
 
 void SocketSink::tell_once(const std::string& what, const std::string& reason) {
-  if (peers_.is_cancelled() || !backoff_.is_news()) return;
-  peers_.ledger.warn(what + " (" + reason + "): trying again until somebody takes lines");
+  if (ledger_.is_cancelled() || !backoff_.is_news()) return;
+  ledger_.warn(what + " (" + reason + "): trying again until somebody takes lines");
 }
 
 }  // namespace
 
-std::unique_ptr<Sink> make_socket_sink(const Location& location, SinkPeers peers) {
-  return std::make_unique<SocketSink>(location, peers);
+std::unique_ptr<Sink> make_socket_sink(const Location& location, Ledger& ledger) {
+  return std::make_unique<SocketSink>(location, ledger);
 }
 
 }  // namespace gstnpu

@@ -50,8 +50,8 @@ struct Outside {
 
 class FakeSink final : public Sink {
  public:
-  FakeSink(Outside& outside, SinkPeers peers) : outside_(outside), peers_(peers) {
-    outside_.ledger = &peers_.ledger;
+  FakeSink(Outside& outside, Ledger& ledger) : outside_(outside), ledger_(ledger) {
+    outside_.ledger = &ledger;
   }
 
   bool write(std::string_view line) override {
@@ -62,7 +62,7 @@ class FakeSink final : public Sink {
     }
     outside_.is_asked = true;
     outside_.changed.notify_all();
-    while (outside_.room == 0 && !g_cancellable_is_cancelled(peers_.cancel)) {
+    while (outside_.room == 0 && !ledger_.is_cancelled()) {
       outside_.changed.wait_for(lock, 1ms);
     }
     outside_.is_asked = false;
@@ -71,21 +71,21 @@ class FakeSink final : public Sink {
     outside_.lines.emplace_back(line);
     ++outside_.unanswered;
     if (outside_.answers) {
-      peers_.ledger.note_out(std::exchange(outside_.unanswered, 0));
+      ledger_.note_out(std::exchange(outside_.unanswered, 0));
     }
     return true;
   }
 
  private:
   Outside& outside_;
-  const SinkPeers peers_;
+  Ledger& ledger_;
 };
 
 class Publishing : public testing::Test {
  protected:
   void start(PublishPolicy policy, std::uint32_t most_lines) {
     publisher_.emplace(
-        [this](SinkPeers peers) { return std::make_unique<FakeSink>(outside_, peers); },
+        [this](Ledger& ledger) { return std::make_unique<FakeSink>(outside_, ledger); },
         Publisher::Options{.policy = policy, .most_lines = most_lines, .target = "here"},
         [this](const std::string& text) {
           const std::scoped_lock lock(outside_.mutex);

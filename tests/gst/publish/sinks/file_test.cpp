@@ -32,7 +32,7 @@ std::string line(char letter, std::size_t size) {
 class Written {
  public:
   explicit Written(const std::string& path, bool append = false)
-      : sink_(make_file_sink(parse_location(path), append, ledger_.peers())) {}
+      : sink_(make_file_sink(parse_location(path), append, ledger_)) {}
 
   bool write(const std::string& text) {
     try {
@@ -42,7 +42,7 @@ class Written {
       return true;
     }
   }
-  void cancel() { ledger_.cancel(); }
+  void cancel() { g_cancellable_cancel(ledger_.cancel()); }
   std::size_t out() const { return ledger_.out; }
   std::size_t failed() const { return failed_; }
 

@@ -19,8 +19,7 @@ class RecordedLedger final : public Ledger {
     warnings_.push_back(text);
   }
 
-  SinkPeers peers() { return {.ledger = *this, .cancel = cancel_.get()}; }
-  void cancel() const { g_cancellable_cancel(cancel_.get()); }
+  GCancellable* cancel() const override { return cancel_.get(); }
   std::vector<std::string> warnings() const {
     const std::scoped_lock lock(mutex_);
     return warnings_;

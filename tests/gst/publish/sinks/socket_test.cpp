@@ -25,7 +25,7 @@ std::string long_line() {
 class SocketSinkTest : public testing::Test {
  protected:
   Sink& sink_at(const std::string& location) {
-    sink_ = make_socket_sink(parse_location(location), ledger_.peers());
+    sink_ = make_socket_sink(parse_location(location), ledger_);
     return *sink_;
   }
   std::future<bool> writing(const std::string& line) {
@@ -170,7 +170,7 @@ TEST_F(SocketSinkTest, IsCancelledWhileNobodyListens) {
   sink_at("unix:" + path_);
   auto written = writing("a\n");
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  ledger_.cancel();
+  g_cancellable_cancel(ledger_.cancel());
   EXPECT_FALSE(written.get());
   EXPECT_EQ(ledger_.out, 0U);
 }
@@ -181,7 +181,7 @@ TEST_F(SocketSinkTest, IsCancelledWhileNobodyReads) {
   auto written = writing(long_line());
   const int reader = listener.accept();
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  ledger_.cancel();
+  g_cancellable_cancel(ledger_.cancel());
   EXPECT_FALSE(written.get());
   ::close(reader);
 }
