@@ -1,7 +1,6 @@
 #include "publish_harness.hpp"
 
 #include <chrono>
-#include <cstdlib>
 #include <thread>
 
 namespace gstnpu_test {
@@ -14,11 +13,6 @@ bool becomes(const std::function<bool()>& is_so) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return true;
-}
-
-bool knows_broker(const std::string& protocol) {
-  const char* known = std::getenv("NPU_BROKERS");
-  return known && std::string(known).find(protocol) != std::string::npos;
 }
 
 Failure take_error(GstBus* bus) {

@@ -11,9 +11,6 @@ namespace gstnpu_test {
 /// Whether it becomes so soon, for lines are written in a thread of their own.
 bool becomes(const std::function<bool()>& is_so);
 
-/// Whether the plugin was built with "mqtt", or with "kafka".
-bool knows_broker(const std::string& protocol);
-
 struct Failure {
   GQuark domain = 0;
   gint code = 0;
