@@ -1,6 +1,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "gst/publish_harness.hpp"
 
@@ -55,6 +57,14 @@ inline void expect_that_policies_drop(const std::string& location, guint64 most_
     EXPECT_TRUE(publishing.has_warning("are dropped (policy)"));
     EXPECT_TRUE(publishing.has_warning(std::to_string(counts.queued) + " were not out"));
     EXPECT_EQ(publishing.harness().message(GST_MESSAGE_ERROR), "");
+  }
+}
+
+/// Each of these configurations is refused with these words.
+inline void expect_refusals(const std::string& location,
+                            const std::vector<std::pair<const char*, const char*>>& rows) {
+  for (const auto& [config, said] : rows) {
+    EXPECT_TRUE(has(failure_of_start(location, std::string("broker-config=") + config).text, said));
   }
 }
 
