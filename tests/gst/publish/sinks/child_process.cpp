@@ -6,94 +6,52 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <sstream>
-#include <utility>
+#include <filesystem>
 
 namespace gstnpu_test {
-namespace {
 
-/// Pointers into the texts, as exec() wants them.
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-bool is_set_by(const std::vector<std::string>& environment, const std::string& variable) {
-  const std::string name = variable.substr(0, variable.find('=') + 1);
-  return std::any_of(environment.begin(), environment.end(),
-                     [&name](const std::string& set) { return set.starts_with(name); });
-}
-
-}  // namespace
-
-ChildProcess::ChildProcess(const std::vector<std::string>& command, const std::string& output,
-                           const std::vector<std::string>& environment) {
-  std::vector<std::string> arguments = command, variables = environment;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    if (!is_set_by(environment, *variable)) {
-      variables.emplace_back(*variable);
-    }
-  }
-  const std::vector<char*> argv = pointers_to(arguments), envp = pointers_to(variables);
-  const int file =
-      ::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
-  EXPECT_GE(file, 0) << output;
-  pid_ = ::fork();
-  if (pid_ == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    ::dup2(file, STDOUT_FILENO);
-    ::dup2(file, STDERR_FILENO);
-    ::execve(argv[0], argv.data(), envp.data());
-    ::_exit(127);
-  }
-  ::close(file);
-  EXPECT_GT(pid_, 0) << command[0];
-}
-
-ChildProcess::~ChildProcess() {
-  end(SIGKILL);
+ChildProcess::ChildProcess(const std::vector<std::string>& command, const std::string& output) {
+  std::vector<const gchar*> arguments;
+  for (const std::string& argument : command) arguments.push_back(argument.c_str());
+  arguments.push_back(nullptr);
+  const gstnpu::GObjectRef<GSubprocessLauncher> launcher(
+      g_subprocess_launcher_new(G_SUBPROCESS_FLAGS_STDERR_MERGE));
+  g_subprocess_launcher_take_stdout_fd(
+      launcher.get(),
+      ::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600));
+  g_subprocess_launcher_set_child_setup(
+      launcher.get(), [](gpointer) { ::prctl(PR_SET_PDEATHSIG, SIGKILL); }, nullptr, nullptr);
+  process_.reset(g_subprocess_launcher_spawnv(launcher.get(), arguments.data(), nullptr));
+  EXPECT_NE(process_, nullptr) << command[0];
 }
 
 void ChildProcess::halt() const {
   send(SIGSTOP);
-  int status = 0;
-  EXPECT_EQ(::waitpid(pid_, &status, WUNTRACED), pid_);
-  EXPECT_TRUE(WIFSTOPPED(status));
+  const pid_t pid = std::stoi(g_subprocess_get_identifier(process_.get()));
+  siginfo_t stopped;
+  EXPECT_EQ(::waitid(P_PID, static_cast<id_t>(pid), &stopped, WSTOPPED), 0);
 }
 
-void ChildProcess::end(int signal) {
-  if (has_ended_) return;
+void ChildProcess::end(int signal) const {
   send(signal);
   wait();
 }
 
-int ChildProcess::wait() {
-  int status = 0;
-  if (!std::exchange(has_ended_, true)) {
-    ::waitpid(pid_, &status, 0);
-  }
-  return status;
+int ChildProcess::wait() const {
+  g_subprocess_wait(process_.get(), nullptr, nullptr);
+  return g_subprocess_get_status(process_.get());
 }
 
-PipelineProcess::PipelineProcess(const std::string& line, const std::string& output,
-                                 std::vector<std::string> environment)
-    : ChildProcess({"/proc/self/exe"}, output, [&] {
-        environment.push_back("NPU_TEST_PIPELINE=" + line);
-        return environment;
-      }()) {}
+std::vector<std::string> pipeline_command(const std::string& line) {
+  return {find_program("env"), "NPU_TEST_PIPELINE=" + line,
+          std::filesystem::read_symlink("/proc/self/exe")};
+}
 
 std::string find_program(const std::string& name) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(std::string(path ? path : "") + ":/usr/sbin");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string file = folder + "/" + name;
-    if (::access(file.c_str(), X_OK) == 0) return file;
-  }
-  return "";
+  g_autofree gchar* found = g_find_program_in_path(name.c_str());
+  const std::string of_administrators = "/usr/sbin/" + name;
+  if (found) return found;
+  return ::access(of_administrators.c_str(), X_OK) == 0 ? of_administrators : "";
 }
 
 }  // namespace gstnpu_test

@@ -1,6 +1,7 @@
 #include "mosquitto.hpp"
 
 #include <fstream>
+#include <sstream>
 
 #include "gst/publish_harness.hpp"
 
@@ -50,23 +51,38 @@ Subscriber::Subscriber(Mosquitto& broker, const std::string& topic, int quality,
 
 std::vector<std::string> Subscriber::lines() const {
   std::vector<std::string> whole;
-  const std::string text = folder_.read("lines");
-  for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string::npos;
-       begin = end + 1) {
-    whole.push_back(text.substr(begin, end - begin));
-  }
+  std::istringstream text(folder_.read("lines"));
+  for (std::string line; std::getline(text, line) && !text.eof();) whole.push_back(line);
   return whole;
 }
 
-std::map<guint64, int> frames_in(const std::vector<std::string>& lines) {
+std::map<guint64, int> Subscriber::frames() const {
   const std::string key = "{\"frame\":";
   std::map<guint64, int> counted;
-  for (const std::string& line : lines) {
+  for (const std::string& line : lines()) {
     if (line.starts_with(key)) {
       ++counted[std::stoull(line.substr(key.size()))];
     }
   }
   return counted;
+}
+
+Certificates::Certificates() {
+  if (find_program("openssl").empty()) return;
+  make("ca");
+  make("other");
+  for (const char* name : {"broker", "client"}) {
+    make(name, " -CA " + file("ca.pem") + " -CAkey " + file("ca.key") +
+                   " -addext subjectAltName=DNS:localhost");
+  }
+}
+
+void Certificates::make(const std::string& name, const std::string& more) const {
+  const std::string command =
+      "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=" +
+      name + " -keyout " + file(name + ".key") + " -out " + file(name + ".pem") + more;
+  EXPECT_EQ(ChildProcess({"/bin/sh", "-c", command}, file("said")).wait(), 0)
+      << folder_.read("said");
 }
 
 }  // namespace gstnpu_test

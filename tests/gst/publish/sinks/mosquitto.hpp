@@ -1,4 +1,4 @@
-// A real MQTT broker, and somebody who subscribes to all its topics.
+// A real MQTT broker, somebody who subscribes to all its topics, and certificates for them.
 #pragma once
 
 #include <map>
@@ -41,9 +41,6 @@ class Mosquitto {
   std::optional<ChildProcess> process_;
 };
 
-/// How often each frame's line is among these.
-std::map<guint64, int> frames_in(const std::vector<std::string>& lines);
-
 /// Takes all messages of the topics, also those that come while it is not connected.
 class Subscriber {
  public:
@@ -54,11 +51,27 @@ class Subscriber {
   /// Whole lines.
   std::vector<std::string> lines() const;
   /// How often each frame's line has come.
-  std::map<guint64, int> frames() const { return frames_in(lines()); }
+  std::map<guint64, int> frames() const;
 
  private:
   const TempFolder folder_;
   std::optional<ChildProcess> process_;
+};
+
+/// A folder with certificates (NAME.pem, NAME.key) of an authority "ca", of a "broker" at localhost
+/// and of a "client", which it has signed, and of an authority "other" that signed none. Empty
+/// where openssl is not installed.
+class Certificates {
+ public:
+  Certificates();
+
+  std::string file(const std::string& name) const { return folder_.file(name); }
+
+ private:
+  /// `more`: its signer.
+  void make(const std::string& name, const std::string& more = {}) const;
+
+  const TempFolder folder_;
 };
 
 }  // namespace gstnpu_test

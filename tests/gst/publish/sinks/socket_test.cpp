@@ -8,7 +8,7 @@
 #include "publish/sinks/sink.hpp"
 #include "support/temp_dir.hpp"
 
-#include "listener.hpp"
+#include "loopback.hpp"
 #include "recorded_ledger.hpp"
 
 namespace gstnpu {
@@ -20,6 +20,14 @@ using gstnpu_test::read_from;
 // More than the kernel holds for a reader that does not read.
 std::string long_line() {
   return std::string(std::size_t{32} << 20, 'x') + "\n";
+}
+
+/// The next connection's first bytes, so many; then it goes.
+std::string take_from(const Listener& listener, std::size_t size) {
+  const int reader = listener.accept();
+  std::string text = read_from(reader, size);
+  ::close(reader);
+  return text;
 }
 
 class SocketSinkTest : public testing::Test {
@@ -44,10 +52,8 @@ TEST_F(SocketSinkTest, SendsWholeLines) {
   for (const Listener* listener : {&tcp, &local}) {
     Sink& sink = sink_at(listener->location());
     for (int i = 0; i < 3; ++i) EXPECT_TRUE(sink.write("line " + std::to_string(i) + "\n"));
-    const int reader = listener->accept();
     sink_.reset();
-    EXPECT_EQ(read_from(reader, 100), "line 0\nline 1\nline 2\n");
-    ::close(reader);
+    EXPECT_EQ(take_from(*listener, 100), "line 0\nline 1\nline 2\n");
   }
   EXPECT_EQ(told(), 0U);
 }
@@ -57,10 +63,8 @@ TEST_F(SocketSinkTest, FindsAHostByItsName) {
   const Listener listener;
   const std::string port = listener.location().substr(listener.location().rfind(':'));
   EXPECT_TRUE(sink_at("tcp://localhost" + port).write("a\n"));
-  const int reader = listener.accept();
-  EXPECT_EQ(read_from(reader, 2), "a\n");
+  EXPECT_EQ(take_from(listener, 2), "a\n");
   EXPECT_EQ(told(), 0U);
-  ::close(reader);
 }
 
 TEST_F(SocketSinkTest, WaitsForSomebodyWhoListens) {
@@ -77,27 +81,19 @@ TEST_F(SocketSinkTest, SendsALineThatWasCutAgain) {
   sink_at(listener.location());
   const std::string line = long_line();
   auto written = writing(line);
-  const int first = listener.accept();
-  EXPECT_EQ(read_from(first, 1000), line.substr(0, 1000));
-  ::close(first);
-  const int second = listener.accept();
-  EXPECT_EQ(read_from(second, line.size()), line);
+  EXPECT_EQ(take_from(listener, 1000), line.substr(0, 1000));
+  EXPECT_EQ(take_from(listener, line.size()), line);
   EXPECT_TRUE(written.get());
-  ::close(second);
 }
 
 TEST_F(SocketSinkTest, NoticesThatTheReaderHasGone) {
   const Listener listener;
   Sink& sink = sink_at(listener.location());
   EXPECT_TRUE(sink.write("a\n"));
-  const int first = listener.accept();
-  EXPECT_EQ(read_from(first, 2), "a\n");
-  ::close(first);
+  EXPECT_EQ(take_from(listener, 2), "a\n");
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   EXPECT_TRUE(sink.write("b\n"));
-  const int second = listener.accept();
-  EXPECT_EQ(read_from(second, 2), "b\n");
-  ::close(second);
+  EXPECT_EQ(take_from(listener, 2), "b\n");
   EXPECT_EQ(told(), 1U);
   EXPECT_EQ(ledger_.warnings()[0],
             "the reader at " + listener.location() +
