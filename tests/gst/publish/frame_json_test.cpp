@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/expect.hpp"
 #include "support/foreign_locale.hpp"
 
 #include "said.hpp"
@@ -44,7 +45,7 @@ TEST(FrameJson, HasNoNegativeZero) {
 
 TEST(FrameJson, IsTheSameInEveryLocale) {
   const auto expected = to_json_line(record());
-  EXPECT_NE(expected.find("1234.5"), std::string::npos) << expected;
+  EXPECT_TRUE(has(expected, "1234.5"));
   {
     const npu::test::ForeignNumbers german;
     EXPECT_EQ(to_json_line(record()), expected);
@@ -62,11 +63,9 @@ TEST(FrameJson, HasClassesUnderTheirObject) {
       {{.label = "car", .width = 8, .height = 9, .classes = {{"red", 2, 0.75}, {"van", {}, {}}}},
        {.label = "bus", .width = 8, .height = 9}});
   const std::string line = to_json_line(with_classes);
-  EXPECT_NE(
-      line.find(R"("h":9.0,"classifications":[{"label":"red","label_id":2,"confidence":0.75},)"
-                R"({"label":"van","label_id":null,"confidence":null}]},{"label":"bus")"),
-      std::string::npos)
-      << line;
+  EXPECT_TRUE(has(line,
+                  R"("h":9.0,"classifications":[{"label":"red","label_id":2,"confidence":0.75},)"
+                  R"({"label":"van","label_id":null,"confidence":null}]},{"label":"bus")"));
   EXPECT_EQ(line.find("classifications"), line.rfind("classifications")) << line;
 }
 
@@ -81,10 +80,8 @@ TEST(FrameJson, HasTheSizeOfAMaskAsRowsAndColumns) {
                                              .rows = 2,
                                              .values = {255, 0, 0, 255, 255, 0}}}});
   const std::string line = to_json_line(one);
-  EXPECT_NE(line.find(R"("mask":{"x":4.0,"y":6.0,"w":30.0,"h":10.0,"size":[2,3],)"
-                      R"("counts":[0,1,2,2,1]})"),
-            std::string::npos)
-      << line;
+  EXPECT_TRUE(has(line, R"("mask":{"x":4.0,"y":6.0,"w":30.0,"h":10.0,"size":[2,3],)"
+                        R"("counts":[0,1,2,2,1]})"));
 }
 
 // A frame's first model may have found objects, or nothing.
@@ -102,11 +99,9 @@ TEST(FrameJson, HasTheResultsOfEachModelOfTheFrame) {
   const FrameRecord record = read_frame(buffer, npu::vision::FrameSize{64, 64}, false);
   gst_buffer_unref(buffer);
   const std::string line = to_json_line(record);
-  EXPECT_NE(line.find(R"("model":"detector.xml")"), std::string::npos) << line;
-  EXPECT_NE(line.find(R"("classifications":[{"label":"blue","label_id":1,"confidence":0.75},)"
-                      R"({"label":"red","label_id":0,"confidence":0.75}],"anomaly":0.75})"),
-            std::string::npos)
-      << line;
+  EXPECT_TRUE(has(line, R"("model":"detector.xml")"));
+  EXPECT_TRUE(has(line, R"("classifications":[{"label":"blue","label_id":1,"confidence":0.75},)"
+                        R"({"label":"red","label_id":0,"confidence":0.75}],"anomaly":0.75})"));
 }
 
 std::string line_with_maps(GstBuffer* buffer) {
@@ -127,14 +122,13 @@ TEST(FrameJson, HasMapsInAFewWords) {
   const std::string line = line_with_maps(buffer);
   gst_buffer_unref(buffer);
   const std::string place = R"("x":0.0,"y":0.0,"w":64.0,"h":32.0)";
-  EXPECT_NE(line.find(R"("detections":[],"maps":[{"type":"classes","width":4,"height":2,)" + place +
-                      R"(,"classes":[{"label":"road","label_id":1,"share":0.75},)"
-                      R"({"label":"sky","label_id":0,"share":0.125},)"
-                      R"({"label":"class 9","label_id":9,"share":0.125}]},)"
-                      R"({"type":"depth","width":2,"height":1,)" +
-                      place + R"(,"min":-1.5,"max":4.0,"mean":1.25}]})"),
-            std::string::npos)
-      << line;
+  EXPECT_TRUE(has(line, R"("detections":[],"maps":[{"type":"classes","width":4,"height":2,)" +
+                            place +
+                            R"(,"classes":[{"label":"road","label_id":1,"share":0.75},)"
+                            R"({"label":"sky","label_id":0,"share":0.125},)"
+                            R"({"label":"class 9","label_id":9,"share":0.125}]},)"
+                            R"({"type":"depth","width":2,"height":1,)" +
+                            place + R"(,"min":-1.5,"max":4.0,"mean":1.25}]})"));
 }
 
 TEST(FrameJson, HasTheMapOfAnObjectUnderIt) {
@@ -158,10 +152,8 @@ TEST(FrameJson, HasTheMapOfAnObjectUnderIt) {
   }
   const std::string line = line_with_maps(buffer);
   gst_buffer_unref(buffer);
-  EXPECT_NE(line.find(R"("anomaly":0.75,"maps":[{"type":"anomaly","width":2,"height":1,"x":8.0,)"
-                      R"("y":8.0,"w":16.0,"h":16.0,"min":0.25,"max":0.75,"mean":0.5}]}]})"),
-            std::string::npos)
-      << line;
+  EXPECT_TRUE(has(line, R"("anomaly":0.75,"maps":[{"type":"anomaly","width":2,"height":1,"x":8.0,)"
+                        R"("y":8.0,"w":16.0,"h":16.0,"min":0.25,"max":0.75,"mean":0.5}]}]})"));
   EXPECT_EQ(line.find("maps"), line.rfind("maps")) << "of an object that is not there: " << line;
 }
 
@@ -171,9 +163,8 @@ TEST(FrameJson, TellsOfAMapWithoutNumbersThatItHasNone) {
   FrameRecord record;
   record.answer = std::make_shared<FrameAnswer>(std::move(answer));
   const std::string line = to_json_line(record);
-  EXPECT_NE(line.find(R"("x":null,"y":null,"w":null,"h":null,"min":null,"max":null,"mean":null)"),
-            std::string::npos)
-      << line;
+  EXPECT_TRUE(
+      has(line, R"("x":null,"y":null,"w":null,"h":null,"min":null,"max":null,"mean":null)"));
 }
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include <cstdio>
 #include <future>
 #include <memory>
-#include <optional>
 #include <thread>
 
 #include "publish/sinks/sink.hpp"
@@ -99,37 +98,6 @@ TEST(FileSink, GoesOnAtTheBeginningOfAFileThatWasEmptied) {
   EXPECT_EQ(folder.read("out"), "b\n");
 }
 
-/// Standard output into a pipe, for as long as it lives: failures of tests would go there, too.
-class PipedStdout {
- public:
-  PipedStdout() : saved_(::dup(STDOUT_FILENO)) {
-    std::fflush(stdout);
-    EXPECT_EQ(::pipe2(ends_.data(), O_CLOEXEC), 0);
-    ::dup2(ends_[1], STDOUT_FILENO);
-  }
-  ~PipedStdout() {
-    ::dup2(saved_, STDOUT_FILENO);
-    for (const int fd : {saved_, ends_[0], ends_[1]}) ::close(fd);
-  }
-  PipedStdout(const PipedStdout&) = delete;
-  PipedStdout& operator=(const PipedStdout&) = delete;
-
-  bool is_full() const {
-    pollfd room{.fd = ends_[1], .events = POLLOUT, .revents = 0};
-    return ::poll(&room, 1, 0) == 0;
-  }
-  std::string read() const {
-    std::string got(1 << 20, '\0');
-    const auto size = ::read(ends_[0], got.data(), got.size());
-    got.resize(size < 0 ? 0 : static_cast<std::size_t>(size));
-    return got;
-  }
-
- private:
-  int saved_;
-  std::array<int, 2> ends_{};
-};
-
 /// The standard descriptors 0 and 1 closed, as of services, for as long as it lives.
 class ClosedStandard {
  public:
@@ -149,33 +117,20 @@ class ClosedStandard {
   const std::array<int, 2> saved_ = {::dup(STDIN_FILENO), ::dup(STDOUT_FILENO)};
 };
 
-std::string refusal_of_stdout() {
-  try {
-    Written("");
-    return "";
-  } catch (const PublishError& error) {
-    return error.what();
-  }
+std::string refusal_of(const std::string& location) {
+  return thrown_by([&] { Written{location}; });
 }
 
 // As a shell has it with 3>&1.
-TEST(FileSink, WritesToADescriptorThatIsOpen) {
+TEST(FileSink, WritesToADescriptorThatIsOpenAndStaysSo) {
   const TempFolder folder;
   const int fd = ::open(folder.file("out").c_str(), O_WRONLY | O_CREAT, 0600);
-  Written file("fd:" + std::to_string(fd));
-  EXPECT_TRUE(file.write("a\n"));
+  const std::string number = std::to_string(fd);
+  EXPECT_TRUE(Written("fd:" + number).write("a\n"));
   EXPECT_EQ(folder.read("out"), "a\n");
-  ::close(fd);
-  try {
-    Written("fd:" + std::to_string(fd));
-    FAIL() << "taken";
-  } catch (const PublishError& error) {
-    const std::string number = std::to_string(fd), said = error.what();
-    EXPECT_NE(
-        said.find("descriptor " + number + " is not open for writing: begin the process with"),
-        std::string::npos)
-        << said;
-  }
+  EXPECT_EQ(::close(fd), 0);
+  EXPECT_TRUE(has(refusal_of("fd:" + number),
+                  "descriptor " + number + " is not open for writing: begin the process with"));
 }
 
 // The number goes to whatever is opened next, which would get the lines.
@@ -184,18 +139,23 @@ TEST(FileSink, RefusesAStdoutThatIsClosedOrAnotherFile) {
   std::string closed, of_a_library, for_reading;
   {
     const ClosedStandard none;
-    closed = refusal_of_stdout();
+    closed = refusal_of("");
     ::open("/dev/null", O_RDONLY | O_CLOEXEC);  // 0
     const int other = ::open(folder.file("other").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    of_a_library = refusal_of_stdout();
+    of_a_library = refusal_of("");
     ::close(other);
     const int input = ::open("/dev/zero", O_RDONLY);
-    for_reading = refusal_of_stdout();
+    for_reading = refusal_of("");
     ::close(input);
   }
   for (const std::string& said : {closed, of_a_library, for_reading}) {
-    EXPECT_NE(said.find("the standard output is closed"), std::string::npos) << said;
+    EXPECT_TRUE(has(said, "the standard output is closed"));
   }
+}
+
+void wait_until_full(int pipe) {
+  pollfd room{.fd = pipe, .events = POLLOUT, .revents = 0};
+  while (::poll(&room, 1, 0) > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 // Another reader finds what the pipe holds of the line that was lost.
@@ -211,8 +171,7 @@ TEST(FileSink, BeginsOnANewLineBehindOneThatWasLost) {
   const int other = open_pipe(O_WRONLY);
   auto writing =
       std::async(std::launch::async, [&] { return file.write(line('a', std::size_t{1} << 20)); });
-  pollfd room{.fd = other, .events = POLLOUT, .revents = 0};
-  while (::poll(&room, 1, 0) > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  wait_until_full(other);
   ::close(reader);
   EXPECT_TRUE(writing.get());
   ::signal(SIGPIPE, handler);
@@ -230,22 +189,22 @@ TEST(FileSink, BeginsOnANewLineBehindOneThatWasLost) {
 
 // The other one has the output, and waits for a reader.
 TEST(FileSink, IsCancelledWhileAnotherWrites) {
-  std::optional<PipedStdout> piped(std::in_place);
-  Written one(""), other("");
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const std::string location = "fd:" + std::to_string(ends[1]);
+  Written one(location), other(location);
   auto writing = std::async(std::launch::async, [&] {
     while (one.write(line('a', PIPE_BUF - 1))) {
     }
   });
-  while (!piped->is_full()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  wait_until_full(ends[1]);
   auto waiting = std::async(std::launch::async, [&] { return other.write("b\n"); });
   other.cancel();
-  const bool is_over = waiting.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+  EXPECT_EQ(waiting.wait_for(std::chrono::seconds(20)), std::future_status::ready);
   one.cancel();
-  const bool is_out = waiting.get();
+  EXPECT_FALSE(waiting.get());
   writing.get();
-  piped.reset();
-  EXPECT_TRUE(is_over);
-  EXPECT_FALSE(is_out);
+  for (const int fd : ends) ::close(fd);
 }
 
 }  // namespace
