@@ -1,5 +1,6 @@
 #include <mosquitto.h>
 #include <mqtt_protocol.h>
+#include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
@@ -183,6 +184,13 @@ PublishError error_of(const std::string& text) {
   return {PublishError::Kind::kWrite, text};
 }
 
+/// A fault that the library has just returned, which left errno for some.
+std::string describe(int result) {
+  if (result == MOSQ_ERR_EAI) return ::gai_strerror(errno);
+  if (result == MOSQ_ERR_KEEPALIVE) return "it does not answer";  // which the library cannot name
+  return mosquitto_strerror(result);
+}
+
 /// Whether the connection was reset. Within a TLS handshake libmosquitto (2.0.11) calls for it over
 /// and over again then, until the keepalive is over.
 bool is_gone(mosquitto* client) {
@@ -359,10 +367,8 @@ void MqttSink::note_connected(int reason) {
 /// An attempt, or a connection, is over. A broker that has taken us before may still be starting:
 /// only the first one's no is the last, and costs a line for each attempt.
 void MqttSink::note_end(int result) {
-  // The library has no words for a broker that does not answer.
-  const char* fault =
-      result == MOSQ_ERR_KEEPALIVE ? "it does not answer" : mosquitto_strerror(result);
-  const std::string words = take_words(), reason = words.empty() ? fault : words;
+  const std::string fault = describe(result), words = take_words();
+  const std::string& reason = words.empty() ? fault : words;
   const bool was_short = is_connected_ && Clock::now() < begun_at_ + kStayTime;
   std::unique_lock lock(mutex_);
   is_connected_ = false;
