@@ -52,6 +52,7 @@ class Clip::Writer : public std::enable_shared_from_this<Writer> {
   std::string play_into(const fs::path& unfinished);
   void begin_playing();
   void give_up();
+  void wake();
   void drop_waiting();
   void tell(const fs::path& file, const std::string& error);
 
@@ -119,14 +120,18 @@ void Clip::Writer::leave() {
   give_up();
 }
 
-/// With the mutex held. The message wakes the thread.
+/// With the mutex held.
 void Clip::Writer::give_up() {
   if (std::exchange(is_given_up_, true)) return;
   has_ended_ = true;
   drop_waiting();
   if (is_open_) {
-    GST_ELEMENT_ERROR(pipeline_, RESOURCE, WRITE, ("given up"), (nullptr));
+    wake();
   }
+}
+
+void Clip::Writer::wake() {
+  GST_ELEMENT_ERROR(pipeline_, RESOURCE, WRITE, ("given up"), (nullptr));
 }
 
 void Clip::Writer::drop_waiting() {
@@ -186,7 +191,7 @@ void Clip::Writer::begin_playing() {
   }
   waiting_bytes_ = 0;
   if (is_given_up_) {
-    GST_ELEMENT_ERROR(pipeline_, RESOURCE, WRITE, ("given up"), (nullptr));
+    wake();
   } else if (has_ended_) {
     gst_app_src_end_of_stream(GST_APP_SRC(in_));
   }
