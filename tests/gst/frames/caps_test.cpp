@@ -130,7 +130,6 @@ INSTANTIATE_TEST_SUITE_P(
                     TiledRow{"any", "ANY", "", false}, TiledRow{"empty", "EMPTY", "", false}),
     by_name);
 
-// Intel's driver writes no other format in lines.
 TEST(TextOfCaps, CountsLongListsOfFormats) {
   const CapsRef few = caps_from("video/x-raw,format={NV12,I420},width=640");
   EXPECT_EQ(text_of(few.get()), "video/x-raw, format=(string){ NV12, I420 }, width=(int)640");
@@ -139,6 +138,7 @@ TEST(TextOfCaps, CountsLongListsOfFormats) {
   EXPECT_EQ(text_of(many.get()), "video/x-raw, format=(string)one-of-9, width=(int)640");
 }
 
+// Intel's driver writes no other format in lines.
 TEST(CureOfTiles, NamesThePipelinesThatHelp) {
   const std::string cure = cure_of_tiles("NV12:0x0100000000000002");
   EXPECT_TRUE(

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "publish/frame_json.hpp"
+
 namespace gstnpu {
 namespace {
 
