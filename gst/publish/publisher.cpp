@@ -19,7 +19,6 @@ Publisher::Publisher(const OpenSink& open, Options options, Warn warn)
 std::string Publisher::take_oldest() {
   std::string line = std::move(queue_.front());
   queue_.pop_front();
-  queued_bytes_ -= line.size();
   return line;
 }
 
@@ -65,18 +64,21 @@ bool Publisher::push(std::string line) {
   if (drops && options_.policy == PublishPolicy::kDropNew) {
     ++stats_.dropped;
   } else {
-    for (; is_full(); ++stats_.dropped, --stats_.queued) take_oldest();
-    ++stats_.queued;
-    queued_bytes_ += line.size();
+    if (drops) {
+      queue_.pop_front();
+      ++stats_.dropped;
+    } else {
+      ++stats_.queued;
+    }
     queue_.push_back(std::move(line));
     work_.notify_one();
   }
   if (!drops || std::exchange(told_drops_, true)) return true;
   lock.unlock();
   warn_("Lines for " + options_.target + " are dropped (policy): " +
-        std::to_string(options_.most_lines) + " of them, or " + std::to_string(kMostBytes >> 20) +
-        " MiB, wait already, because whoever reads them is away, or slower than the stream. Make "
-        "the reader faster, the lines shorter, or queue-size larger");
+        std::to_string(options_.most_lines) +
+        " of them wait already, because whoever reads them is away, or slower than the stream. "
+        "Make the reader faster, or queue-size larger");
   return true;
 }
 
@@ -154,7 +156,6 @@ void Publisher::note_failed(std::size_t lines, const PublishError& why) {
       failure_ = why;
       lines += queue_.size();
       queue_.clear();
-      queued_bytes_ = 0;
     }
     stats_.failed += lines;
     stats_.queued -= lines;

@@ -71,7 +71,6 @@ class Publisher final : public Ledger {
   void warn(const std::string& text) override { warn_(text); }
 
   static constexpr std::chrono::milliseconds kForever = std::chrono::hours(24 * 365);
-  static constexpr std::size_t kMostBytes = std::size_t{64} << 20;  ///< of lines that wait
 
  private:
   template <typename Condition>
@@ -79,9 +78,7 @@ class Publisher final : public Ledger {
             const Condition& is_over);
   void run();
   void set(bool& flag, bool value);
-  bool is_full() const {
-    return queue_.size() >= options_.most_lines || queued_bytes_ >= kMostBytes;
-  }
+  bool is_full() const { return queue_.size() >= options_.most_lines; }
   bool waits_for_nothing() const { return failure_ || is_interrupted_ || is_refused_; }
   std::string take_oldest();
   void throw_new_failure();
@@ -94,7 +91,6 @@ class Publisher final : public Ledger {
   mutable std::mutex mutex_;  // guards all below but for sink_
   std::condition_variable work_, progress_;
   std::deque<std::string> queue_;
-  std::size_t queued_bytes_ = 0;
   Stats stats_;
   bool is_ending_ = false, is_interrupted_ = false, is_refused_ = false;
   bool told_drops_ = false, told_failure_ = false, told_stall_ = false;

@@ -197,16 +197,6 @@ TEST_F(Publishing, DropsTheNewest) {
   EXPECT_EQ(outside_.seen(), (std::vector<std::string>{"0", "1", "2", "4"}));
 }
 
-TEST_F(Publishing, DropsAsManyOldLinesAsMakeRoom) {
-  start(PublishPolicy::kDropOld, 200);
-  fill(201);
-  const std::string large(std::size_t{40} << 20, ' ');
-  for (int i = 0; i < 3; ++i) publisher_->push(large);
-  const Publisher::Stats stats = publisher_->stats();
-  EXPECT_EQ(stats.queued, 3U) << "the first one, which the sink has, and 80 MiB";
-  EXPECT_EQ(stats.dropped, 201U);
-}
-
 TEST_F(Publishing, TellsOnceThatNobodyTakesLines) {
   start(PublishPolicy::kBlock, 2);
   fill(3);
@@ -217,25 +207,6 @@ TEST_F(Publishing, TellsOnceThatNobodyTakesLines) {
   EXPECT_FALSE(publisher_->push("3"));
   later.join();
   EXPECT_EQ(told("waits for 3 lines to be taken at here"), 1);
-}
-
-// Lines that wait count, not those that are gone; the last one may be long.
-TEST_F(Publishing, HoldsNoMoreThanSomeBytes) {
-  const std::string large(std::size_t{40} << 20, ' ');
-  start(PublishPolicy::kDropOld, 1000);
-  fill(1);
-  EXPECT_TRUE(publisher_->push(large));
-  EXPECT_TRUE(publisher_->push(large));
-  EXPECT_EQ(dropped(), 0U);
-  EXPECT_TRUE(publisher_->push("small"));
-  EXPECT_EQ(dropped(), 1U);
-  EXPECT_TRUE(publisher_->push("small"));
-  EXPECT_EQ(dropped(), 1U) << "there is room behind one that was dropped";
-  outside_.give_room(10);
-  EXPECT_TRUE(drain());
-  EXPECT_TRUE(publisher_->push(large));
-  EXPECT_TRUE(publisher_->push("small"));
-  EXPECT_EQ(dropped(), 1U) << "there is room behind one that is out";
 }
 
 TEST_F(Publishing, FailsOnceWhereItBlocks) {
