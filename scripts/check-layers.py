@@ -55,7 +55,7 @@ MAY_INCLUDE = {
     "gst/graphs": ("gst/frames", "gst/common", "gst/meta", "npuvision/include", "include"),
     "gst/inference": ("gst/graphs", "gst/frames", "gst/bridges", "gst/answers", "gst/common", "gst/meta", "include"),
     "gst/analytics": ("gst/bridges", "gst/answers", "gst/common", "gst/meta", "npuvision/include", "include"),
-    "gst/publish/sinks": ("include",),
+    "gst/publish/sinks": ("gst/common", "include"),
     "gst/publish": ("gst/publish/sinks", "gst/bridges", "gst/answers", "gst/common", "gst/meta", "npuvision/include", "include"),
     "gst/overlay": ("gst/bridges", "gst/answers", "gst/common", "gst/meta", "npuvision/include", "include"),
     "gst/trace": ("gst/common", "include"),
@@ -95,7 +95,7 @@ MAY_INCLUDE = {
 }
 
 # The plugin's rooms that know GStreamer.
-GST_USERS = tuple(room for room in MAY_INCLUDE if room.startswith("gst/") and room != "gst/publish/sinks")
+GST_USERS = tuple(room for room in MAY_INCLUDE if room.startswith("gst/"))
 
 # Third-party headers -> the rooms that may use them; tests, bench and tools choose their own.
 THIRD_PARTY = {
@@ -107,7 +107,7 @@ THIRD_PARTY = {
     r"(linux/(dma-buf|udmabuf|dma-heap)\.h|(lib)?(drm/)?drm(_fourcc|_mode)?\.h)$": ("dmabuf", "softnpu/machine"),
     r"gst/": (*GST_USERS, "python/video", "pch", "stream", "stream/run"),
     r"gio/": ("gst/publish", "gst/publish/sinks"),
-    r"(glib|gobject)/|glib(-object|-unix)?\.h$|gmodule\.h$": (*GST_USERS, "gst/publish/sinks", "npuvision/card", "pch",
+    r"(glib|gobject)/|glib(-object|-unix)?\.h$|gmodule\.h$": (*GST_USERS, "npuvision/card", "pch",
                                                                    "stream", "stream/config", "stream/run", "stream/web"),
     r"(pango/|cairo\.h)": ("gst/overlay",),
     r"(mosquitto|mqtt_protocol)\.h|librdkafka/": ("gst/publish/sinks",),

@@ -75,8 +75,8 @@ bool Publisher::push(std::string line) {
   }
   if (!drops || std::exchange(told_drops_, true)) return true;
   lock.unlock();
-  warn_("Lines for " + options_.target + " are dropped (policy): " +
-        std::to_string(options_.most_lines) +
+  warn_("Lines for " + options_.target +
+        " are dropped (policy): " + std::to_string(options_.most_lines) +
         " of them wait already, because whoever reads them is away, or slower than the stream. "
         "Make the reader faster, or queue-size larger");
   return true;

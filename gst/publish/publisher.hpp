@@ -86,7 +86,7 @@ class Publisher final : public Ledger {
 
   const Options options_;
   const Warn warn_;
-  const GObjectRef<GCancellable> cancel_{g_cancellable_new()};
+  const ObjectRef<GCancellable> cancel_{g_cancellable_new()};
 
   mutable std::mutex mutex_;  // guards all below but for sink_
   std::condition_variable work_, progress_;

@@ -159,29 +159,11 @@ std::string PublishStream::lost_lines() const {
          describe_location(settings_.location) + "; of the others " + text;
 }
 
-namespace {
-
-GstResourceError code_of(PublishError::Kind kind) {
-  switch (kind) {
-    case PublishError::Kind::kOpen:
-      return GST_RESOURCE_ERROR_OPEN_WRITE;
-    case PublishError::Kind::kWrite:
-      return GST_RESOURCE_ERROR_WRITE;
-    case PublishError::Kind::kNoSpace:
-      return GST_RESOURCE_ERROR_NO_SPACE_LEFT;
-    case PublishError::Kind::kSettings:
-      break;
-  }
-  return GST_RESOURCE_ERROR_SETTINGS;
-}
-
-}  // namespace
-
 void post_publish_error(GstElement* element) {
   try {
     throw;
   } catch (const PublishError& error) {
-    gst_element_message_full(element, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, code_of(error.kind()),
+    gst_element_message_full(element, GST_MESSAGE_ERROR, GST_RESOURCE_ERROR, error.code,
                              g_utf8_make_valid(error.what(), -1), nullptr, __FILE__, GST_FUNCTION,
                              __LINE__);
   } catch (const std::exception& error) {

@@ -15,8 +15,6 @@
 namespace gstnpu {
 namespace {
 
-using Kind = PublishError::Kind;
-
 std::timed_mutex inherited_mutex;  // lines of several sinks stay whole
 
 /// Whether the descriptor is what the process began with, or has chosen for its output: libraries
@@ -53,8 +51,8 @@ int open_file(const Location& location, bool append) {
       errno == ENXIO ? "nobody reads the pipe. Start its reader before the pipeline."
                      : std::string(g_strerror(errno)) +
                            ". Set location to a file in a folder that exists and is writable.";
-  throw PublishError(Kind::kOpen,
-                     "Cannot open " + describe_location(location.text) + " for writing: " + why);
+  throw PublishError("Cannot open " + describe_location(location.text) + " for writing: " + why,
+                     GST_RESOURCE_ERROR_OPEN_WRITE);
 }
 
 /// As a machine that lost its power leaves it.
@@ -80,7 +78,7 @@ class FileSink final : public Sink {
   Ledger& ledger_;
   const bool is_inherited_;
   const int fd_;
-  const GObjectRef<GOutputStream> stream_;
+  const ObjectRef<GOutputStream> stream_;
   bool is_regular_ = false;
   bool is_cut_ = false;  // what is out ends within a line that was lost
 };
@@ -128,13 +126,14 @@ std::size_t FileSink::put(std::string_view text, GError** error) const {
 PublishError FileSink::error_of(const GError& error) const {
   const std::string text = "Cannot write detections to " + name_ + ": ";
   if (g_error_matches(&error, G_IO_ERROR, G_IO_ERROR_BROKEN_PIPE)) {
-    return {Kind::kWrite,
-            text + "nobody reads the pipe any more. Start its reader, then the pipeline."};
+    return PublishError(text +
+                        "nobody reads the pipe any more. Start its reader, then the pipeline.");
   }
   if (g_error_matches(&error, G_IO_ERROR, G_IO_ERROR_NO_SPACE)) {
-    return {Kind::kNoSpace, text + error.message + ". Free some space and start again."};
+    return PublishError(text + error.message + ". Free some space and start again.",
+                        GST_RESOURCE_ERROR_NO_SPACE_LEFT);
   }
-  return {Kind::kWrite, text + error.message + "."};
+  return PublishError(text + error.message + ".");
 }
 
 /// False where that is not possible, or others have written behind it.

@@ -161,9 +161,9 @@ rd_kafka_resp_err_t KafkaSink::produce(std::string_view line) {
 }
 
 PublishError KafkaSink::error_of(rd_kafka_resp_err_t error) const {
-  return {PublishError::Kind::kWrite,
-          "Kafka does not take a line for " + location_.text + " (" + rd_kafka_err2str(error) +
-              "): check the topic, message.max.bytes and what the brokers allow"};
+  return PublishError("Kafka does not take a line for " + location_.text + " (" +
+                      rd_kafka_err2str(error) +
+                      "): check the topic, message.max.bytes and what the brokers allow");
 }
 
 // ---- librdkafka's thread

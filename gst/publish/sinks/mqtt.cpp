@@ -180,10 +180,6 @@ MosquittoRef make_client(const Location& location, const MqttConfig& config, voi
   return client;
 }
 
-PublishError error_of(const std::string& text) {
-  return {PublishError::Kind::kWrite, text};
-}
-
 /// A fault that the library has just returned, which left errno for some.
 std::string describe(int result) {
   if (result == MOSQ_ERR_EAI) return ::gai_strerror(errno);
@@ -296,15 +292,15 @@ bool MqttSink::write(std::string_view line) {
       if (ledger_.is_cancelled()) return false;
       changed_.wait_for(lock, kCheckTime);
     }
-    if (!refusal_.empty()) throw error_of(std::exchange(refusal_, {}));
+    if (!refusal_.empty()) throw PublishError(std::exchange(refusal_, {}));
     const int result =
         mosquitto_publish_v5(client_.get(), nullptr, location_.topic.c_str(),
                              static_cast<int>(line.size()), line.data(), qos_, retain_, nullptr);
     if (result == MOSQ_ERR_SUCCESS || (result == MOSQ_ERR_NO_CONN && qos_ > 0)) break;
     if (result != MOSQ_ERR_NO_CONN) {
-      throw error_of("libmosquitto does not take a line of " + std::to_string(line.size()) +
-                     " bytes for " + location_.text + " (" + mosquitto_strerror(result) +
-                     "): check what the broker allows");
+      throw PublishError("libmosquitto does not take a line of " + std::to_string(line.size()) +
+                         " bytes for " + location_.text + " (" + mosquitto_strerror(result) +
+                         "): check what the broker allows");
     }
     is_connected_ = false;  // which the client's thread is about to note
   }
@@ -398,9 +394,9 @@ void MqttSink::note_answer(int reason) {
   }
   if (reason >= kFirstErrorReason) {
     return ledger_.note_failed(
-        1, error_of("the broker at " + location_.text + " does not take a line (" +
-                    mosquitto_reason_string(reason) +
-                    "): check the topic and what the broker allows"));
+        1, PublishError("the broker at " + location_.text + " does not take a line (" +
+                        mosquitto_reason_string(reason) +
+                        "): check the topic and what the broker allows"));
   }
   if (Clock::now() > begun_at_ + kStayTime) {
     backoff_.reset();

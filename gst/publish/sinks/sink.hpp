@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gio/gio.h>
+#include <gst/gst.h>
 
 #include <cstddef>
 #include <memory>
@@ -11,30 +12,22 @@
 #include <utility>
 #include <vector>
 
+#include "common/refs.hpp"
+
 namespace gstnpu {
 
-struct ObjectUnreference {
-  void operator()(gpointer object) const { g_object_unref(object); }
-};
-template <class T>
-using GObjectRef = std::unique_ptr<T, ObjectUnreference>;
-
 /// Why nothing can be published, or a line cannot, and what to do next.
-class PublishError : public std::runtime_error {
- public:
-  enum class Kind { kSettings, kOpen, kWrite, kNoSpace };
+struct PublishError : std::runtime_error {
+  explicit PublishError(const std::string& text,
+                        GstResourceError its_code = GST_RESOURCE_ERROR_WRITE)
+      : std::runtime_error(text), code(its_code) {}
 
-  PublishError(Kind kind, const std::string& text) : std::runtime_error(text), kind_(kind) {}
-
-  Kind kind() const { return kind_; }
-
- private:
-  Kind kind_;
+  GstResourceError code;
 };
 
 /// Throws a PublishError about what the user has set.
 [[noreturn]] inline void refuse(const std::string& text) {
-  throw PublishError(PublishError::Kind::kSettings, text);
+  throw PublishError(text, GST_RESOURCE_ERROR_SETTINGS);
 }
 
 /// A parsed `location` of npupublish.

@@ -38,9 +38,9 @@ class SocketSink final : public Sink {
 
   const std::string location_;
   Ledger& ledger_;
-  const GObjectRef<GSocketConnectable> address_;
-  const GObjectRef<GSocketClient> client_{g_socket_client_new()};
-  GObjectRef<GSocketConnection> connection_;
+  const ObjectRef<GSocketConnectable> address_;
+  const ObjectRef<GSocketClient> client_{g_socket_client_new()};
+  ObjectRef<GSocketConnection> connection_;
   gint64 connected_at_us_ = 0;
   Backoff backoff_;
 };

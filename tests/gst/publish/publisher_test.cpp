@@ -58,7 +58,7 @@ class FakeSink final : public Sink {
     std::unique_lock lock(outside_.mutex);
     if (outside_.failures > 0) {
       --outside_.failures;
-      throw PublishError(PublishError::Kind::kNoSpace, "the disk is full");
+      throw PublishError("the disk is full");
     }
     outside_.is_asked = true;
     outside_.changed.notify_all();

@@ -14,7 +14,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command, const std::s
   std::vector<const gchar*> arguments;
   for (const std::string& argument : command) arguments.push_back(argument.c_str());
   arguments.push_back(nullptr);
-  const gstnpu::GObjectRef<GSubprocessLauncher> launcher(
+  const gstnpu::ObjectRef<GSubprocessLauncher> launcher(
       g_subprocess_launcher_new(G_SUBPROCESS_FLAGS_STDERR_MERGE));
   g_subprocess_launcher_take_stdout_fd(
       launcher.get(),

@@ -27,7 +27,7 @@ class ChildProcess {
   int wait() const;
 
  private:
-  gstnpu::GObjectRef<GSubprocess> process_;
+  gstnpu::ObjectRef<GSubprocess> process_;
 };
 
 /// Command of a pipeline of GStreamer, which ends with it; an error is in the output.

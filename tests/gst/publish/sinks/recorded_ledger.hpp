@@ -28,7 +28,7 @@ class RecordedLedger final : public Ledger {
   std::atomic<std::size_t> out = 0, failed = 0;
 
  private:
-  const GObjectRef<GCancellable> cancel_{g_cancellable_new()};
+  const ObjectRef<GCancellable> cancel_{g_cancellable_new()};
   mutable std::mutex mutex_;  // guards warnings_
   std::vector<std::string> warnings_;
 };
