@@ -1,7 +1,5 @@
 #include "stream.hpp"
 
-#include <array>
-#include <ctime>
 #include <utility>
 
 #include "common/bus.hpp"
@@ -55,12 +53,10 @@ gint64 age_of(GstBuffer* buffer, const GstSegment& segment, GstElement* element)
 
 /// As RFC 3339 has it, in UTC. `nanoseconds` since 1970.
 std::string format_wall_clock(guint64 nanoseconds) {
-  const auto seconds = static_cast<std::time_t>(nanoseconds / GST_SECOND);
-  const guint64 microseconds = nanoseconds % GST_SECOND / 1000;
-  std::tm utc{};
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S.", ::gmtime_r(&seconds, &utc));
-  return text.data() + std::to_string(1'000'000 + microseconds).substr(1) + "Z";
+  const auto microseconds = static_cast<gint64>(nanoseconds / 1000);
+  g_autoptr(GDateTime) epoch = g_date_time_new_from_unix_utc(0);
+  g_autoptr(GDateTime) time = g_date_time_add(epoch, microseconds);
+  return TextRef(g_date_time_format(time, "%Y-%m-%dT%H:%M:%S.%fZ")).get();
 }
 
 /// When the frame was taken: what a GstReferenceTimestampMeta says (NTP of an RTP source, Unix

@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <climits>
@@ -24,15 +23,8 @@ bool is_output(int fd) {
   return flags >= 0 && (flags & FD_CLOEXEC) == 0 && (::fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
 }
 
-/// The standard descriptors when the plugin was loaded. The number of one that was closed goes to
-/// the next file that is opened, as filesink does it without FD_CLOEXEC.
-const std::array<bool, 3> began_as_output = {is_output(STDIN_FILENO), is_output(STDOUT_FILENO),
-                                             is_output(STDERR_FILENO)};
-
 int checked(int fd) {
-  const bool is_other_file =
-      fd <= STDERR_FILENO && !began_as_output.at(static_cast<std::size_t>(fd));
-  if (is_output(fd) && !is_other_file) return fd;
+  if (is_output(fd)) return fd;
   if (fd == STDOUT_FILENO) {
     refuse("the standard output is closed: open it, or set location to a file");
   }
@@ -101,7 +93,7 @@ bool FileSink::write(std::string_view line) {
     if (ledger_.is_cancelled()) return false;  // its owner may wait for a reader
   }
   g_autoptr(GError) error = nullptr;
-  const std::size_t done = put((is_cut_ ? "\n" : "") + std::string(line), &error);
+  const std::size_t done = is_cut_ ? put("\n" + std::string(line), &error) : put(line, &error);
   if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CANCELLED)) return false;
   is_cut_ = error && (is_cut_ || (done > 0 && !take_back(done)));
   if (error) throw error_of(*error);
