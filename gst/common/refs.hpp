@@ -19,12 +19,10 @@ struct ObjectUnref {
   void operator()(gpointer object) const { gst_object_unref(object); }
 };
 
-struct StructureFree {
-  void operator()(GstStructure* structure) const { gst_structure_free(structure); }
-};
-
-struct TextFree {
-  void operator()(gchar* text) const { g_free(text); }
+/// Frees by a function, for std::unique_ptr.
+template <auto function>
+struct FreeBy {
+  void operator()(auto* object) const { function(object); }
 };
 
 using BufferRef = std::unique_ptr<GstBuffer, MiniObjectUnref>;
@@ -32,8 +30,8 @@ using EventRef = std::unique_ptr<GstEvent, MiniObjectUnref>;
 using CapsRef = std::unique_ptr<GstCaps, MiniObjectUnref>;
 using QueryRef = std::unique_ptr<GstQuery, MiniObjectUnref>;
 using MemoryRef = std::unique_ptr<GstMemory, MiniObjectUnref>;
-using StructureRef = std::unique_ptr<GstStructure, StructureFree>;
-using TextRef = std::unique_ptr<gchar, TextFree>;
+using StructureRef = std::unique_ptr<GstStructure, FreeBy<gst_structure_free>>;
+using TextRef = std::unique_ptr<gchar, FreeBy<g_free>>;
 template <typename T>
 using ObjectRef = std::unique_ptr<T, ObjectUnref>;
 

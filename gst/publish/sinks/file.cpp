@@ -140,8 +140,9 @@ bool FileSink::take_back(std::size_t bytes) const {
 
 }  // namespace
 
-std::unique_ptr<Sink> make_file_sink(const Location& location, bool append, Ledger& ledger) {
-  return std::make_unique<FileSink>(location, append, ledger);
+std::unique_ptr<Sink> make_file_sink(const Location& location, const SinkOptions& options,
+                                     Ledger& ledger) {
+  return std::make_unique<FileSink>(location, options.append, ledger);
 }
 
 }  // namespace gstnpu

@@ -17,15 +17,8 @@ constexpr const char* kUsualKey = "npupublish";  // where the stream has no name
 constexpr std::array kNotForUsers = {"bootstrap.servers", "metadata.broker.list",
                                      "delivery.report.only.error", "transactional.id"};
 
-struct ConfDestroy {
-  void operator()(rd_kafka_conf_t* conf) const { rd_kafka_conf_destroy(conf); }
-};
-using ConfRef = std::unique_ptr<rd_kafka_conf_t, ConfDestroy>;
-
-struct QueueDestroy {
-  void operator()(rd_kafka_queue_t* queue) const { rd_kafka_queue_destroy(queue); }
-};
-using QueueRef = std::unique_ptr<rd_kafka_queue_t, QueueDestroy>;
+using ConfRef = std::unique_ptr<rd_kafka_conf_t, FreeBy<rd_kafka_conf_destroy>>;
+using QueueRef = std::unique_ptr<rd_kafka_queue_t, FreeBy<rd_kafka_queue_destroy>>;
 
 /// Gives up unconfirmed lines, so that nothing waits for brokers.
 void purge(rd_kafka_t* producer) {
@@ -33,12 +26,10 @@ void purge(rd_kafka_t* producer) {
       producer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT | RD_KAFKA_PURGE_F_NON_BLOCKING);
 }
 
-struct ProducerEnd {
-  void operator()(rd_kafka_t* producer) const {
-    purge(producer);
-    rd_kafka_destroy(producer);
-  }
-};
+void end(rd_kafka_t* producer) {
+  purge(producer);
+  rd_kafka_destroy(producer);
+}
 
 void set(rd_kafka_conf_t* conf, const std::string& key, const std::string& value) {
   std::array<char, 512> said{};
@@ -81,7 +72,7 @@ class KafkaSink final : public Sink {
   // For librdkafka's thread.
   bool has_told_ = false;  // of brokers that are away, since a line was confirmed
   std::string trouble_;    // what a broker, or the way to one, has said last
-  std::unique_ptr<rd_kafka_t, ProducerEnd> producer_;
+  std::unique_ptr<rd_kafka_t, FreeBy<end>> producer_;
 };
 
 KafkaSink::KafkaSink(const Location& location, const SinkOptions& options, Ledger& ledger)
@@ -125,7 +116,7 @@ void KafkaSink::open() {
     refuse("librdkafka makes no producer of the broker's configuration (" +
            std::string(said.data()) + "): its CONFIGURATION.md says what it takes");
   }
-  static_cast<void>(conf.release());  // the producer has it
+  conf.release();  // NOLINT(bugprone-unused-return-value): the producer has it
   const QueueRef all(rd_kafka_queue_get_main(producer_.get()));
   const QueueRef background(rd_kafka_queue_get_background(producer_.get()));
   rd_kafka_queue_forward(all.get(), background.get());

@@ -120,10 +120,7 @@ MqttConfig read_config(const Location& location, const BrokerConfig& entries) {
 
 // ---- A client that is not connected
 
-struct MosquittoDestroy {
-  void operator()(mosquitto* client) const { mosquitto_destroy(client); }
-};
-using MosquittoRef = std::unique_ptr<mosquitto, MosquittoDestroy>;
+using MosquittoRef = std::unique_ptr<mosquitto, FreeBy<mosquitto_destroy>>;
 
 /// libmosquitto has looked at `what`.
 void require(int result, const char* what, const std::string& cure) {

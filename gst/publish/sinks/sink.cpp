@@ -15,15 +15,18 @@ struct Scheme {
   Kind kind;
   int port;  // where the location has none; 0: it needs one
   const char* form;
+  MakeSink* make;  // null: built without
 };
+constexpr MakeSink* kMakeMqtt = GST_NPU_HAVE_MQTT ? make_mqtt_sink : nullptr;
+constexpr MakeSink* kMakeKafka = GST_NPU_HAVE_KAFKA ? make_kafka_sink : nullptr;
 constexpr std::array<Scheme, 7> kSchemes = {
-    {{"file", Kind::kFile, 0, "file:PATH"},
-     {"fd", Kind::kFile, 0, "fd:NUMBER"},
-     {"unix", Kind::kUnix, 0, "unix:PATH"},
-     {"tcp", Kind::kTcp, 0, "tcp://HOST:PORT"},
-     {"mqtt", Kind::kMqtt, 1883, "mqtt://HOST[:PORT]/TOPIC"},
-     {"mqtts", Kind::kMqtts, 8883, "mqtts://HOST[:PORT]/TOPIC"},
-     {"kafka", Kind::kKafka, 0, "kafka://HOST[:PORT],.../TOPIC"}}};
+    {{"file", Kind::kFile, 0, "file:PATH", make_file_sink},
+     {"fd", Kind::kFile, 0, "fd:NUMBER", make_file_sink},
+     {"unix", Kind::kUnix, 0, "unix:PATH", make_socket_sink},
+     {"tcp", Kind::kTcp, 0, "tcp://HOST:PORT", make_socket_sink},
+     {"mqtt", Kind::kMqtt, 1883, "mqtt://HOST[:PORT]/TOPIC", kMakeMqtt},
+     {"mqtts", Kind::kMqtts, 8883, "mqtts://HOST[:PORT]/TOPIC", kMakeMqtt},
+     {"kafka", Kind::kKafka, 0, "kafka://HOST[:PORT],.../TOPIC", kMakeKafka}}};
 
 [[noreturn]] void refuse_scheme(const std::string& name) {
   std::string forms;
@@ -74,11 +77,6 @@ void split_network(Location& location, const Scheme& scheme, const std::string& 
   require(!location.topic.empty(), location, scheme, "has no topic");
 }
 
-[[maybe_unused]] std::unique_ptr<Sink> missing(const char* what, const char* package) {
-  refuse(std::string("this plugin was built without ") + what + ": install " + package +
-         " and build it anew");
-}
-
 }  // namespace
 
 Location parse_location(const std::string& text) {
@@ -126,27 +124,12 @@ std::unique_ptr<Sink> open_sink(const std::string& text, const SinkOptions& opti
            describe_location(text) +
            ": leave them out, or write mqtt://, mqtts:// or kafka://HOST/TOPIC");
   }
-  switch (location.kind) {
-    case Location::Kind::kFile:
-      return make_file_sink(location, options.append, ledger);
-    case Location::Kind::kUnix:
-    case Location::Kind::kTcp:
-      return make_socket_sink(location, ledger);
-    case Location::Kind::kMqtt:
-    case Location::Kind::kMqtts:
-#ifdef GST_NPU_HAVE_MQTT
-      return make_mqtt_sink(location, options, ledger);
-#else
-      return missing("MQTT", "libmosquitto-dev");
-#endif
-    case Location::Kind::kKafka:
-#ifdef GST_NPU_HAVE_KAFKA
-      return make_kafka_sink(location, options, ledger);
-#else
-      return missing("Kafka", "librdkafka-dev");
-#endif
-  }
-  return nullptr;
+  const auto* scheme = std::find_if(kSchemes.begin(), kSchemes.end(), [&](const Scheme& known) {
+    return known.kind == location.kind;
+  });
+  if (scheme->make) return scheme->make(location, options, ledger);
+  refuse("this plugin was built without a library for " + std::string(scheme->name) +
+         ": install libmosquitto-dev or librdkafka-dev and build it anew");
 }
 
 }  // namespace gstnpu

@@ -114,7 +114,8 @@ void SocketSink::tell_once(const std::string& what, const std::string& reason) {
 
 }  // namespace
 
-std::unique_ptr<Sink> make_socket_sink(const Location& location, Ledger& ledger) {
+std::unique_ptr<Sink> make_socket_sink(const Location& location, const SinkOptions&,
+                                       Ledger& ledger) {
   return std::make_unique<SocketSink>(location, ledger);
 }
 

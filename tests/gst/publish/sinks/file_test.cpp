@@ -31,7 +31,7 @@ std::string line(char letter, std::size_t size) {
 class Written {
  public:
   explicit Written(const std::string& path, bool append = false)
-      : sink_(make_file_sink(parse_location(path), append, ledger_)) {}
+      : sink_(make_file_sink(parse_location(path), {.append = append}, ledger_)) {}
 
   bool write(const std::string& text) {
     try {

@@ -33,7 +33,7 @@ std::string take_from(const Listener& listener, std::size_t size) {
 class SocketSinkTest : public testing::Test {
  protected:
   Sink& sink_at(const std::string& location) {
-    sink_ = make_socket_sink(parse_location(location), ledger_);
+    sink_ = make_socket_sink(parse_location(location), {}, ledger_);
     return *sink_;
   }
   std::future<bool> writing(const std::string& line) {
