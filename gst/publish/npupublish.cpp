@@ -39,7 +39,7 @@ class Publish {
   /// Behind PAUSED.
   void stop();
   /// Before its pads stop: a frame that waits for room would hold them up.
-  void refuse_lines() { stream_->publisher().refuse(); }
+  void refuse_lines() { stream_->publisher().interrupt(); }
   /// Something was linked behind: the sink goes when no frame is on its way to it.
   void give_up_sink();
   /// Null while something is linked behind.
@@ -67,10 +67,6 @@ class Publish {
 
 using Type = ObjectType<GstBin, GstBinClass, Publish>;
 
-GstPadProbeReturn take_data(GstPad*, GstPadProbeInfo* info, gpointer self) {
-  return static_cast<Publish*>(self)->take(info);
-}
-
 Publish::Publish(GstBin* bin, GstBinClass*)
     : element_(GST_ELEMENT(bin)), filter_(gst_element_factory_make("identity", "filter")) {
   g_object_set(filter_, "signal-handoffs", FALSE, nullptr);
@@ -79,6 +75,9 @@ Publish::Publish(GstBin* bin, GstBinClass*)
   src_ = add_ghost("src");
   const auto linked =
       +[](GstPad*, GstPad*, gpointer self) { static_cast<Publish*>(self)->give_up_sink(); };
+  const auto take_data = +[](GstPad*, GstPadProbeInfo* info, gpointer self) {
+    return static_cast<Publish*>(self)->take(info);
+  };
   g_signal_connect(src_, "linked", G_CALLBACK(linked), this);
   gst_pad_add_probe(
       filter_pad("sink").get(),

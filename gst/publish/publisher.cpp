@@ -16,12 +16,6 @@ Publisher::Publisher(const OpenSink& open, Options options, Warn warn)
 
 // ---- For the one who makes lines
 
-std::string Publisher::take_oldest() {
-  std::string line = std::move(queue_.front());
-  queue_.pop_front();
-  return line;
-}
-
 void Publisher::throw_new_failure() {
   if (failure_ && !std::exchange(was_thrown_, true)) throw *failure_;
 }
@@ -86,7 +80,7 @@ bool Publisher::drain(std::chrono::milliseconds longest) {
   std::unique_lock lock(mutex_);
   wait(lock, longest, [this] { return stats_.queued == 0 || waits_for_nothing(); });
   throw_new_failure();
-  return !is_interrupted_ && !is_refused_;
+  return !is_interrupted_;
 }
 
 void Publisher::end(std::chrono::milliseconds longest) {
@@ -130,7 +124,8 @@ void Publisher::run() {
   for (bool goes_on = true; goes_on;) {
     work_.wait(lock, [this] { return !queue_.empty() || is_ending_ || failure_; });
     if (queue_.empty()) return;
-    const std::string line = take_oldest();
+    const std::string line = std::move(queue_.front());
+    queue_.pop_front();
     progress_.notify_all();
     lock.unlock();
     try {

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <chrono>
 #include <climits>
-#include <fstream>
 #include <mutex>
 
 #include "sink.hpp"
@@ -47,14 +46,6 @@ int open_file(const Location& location, bool append) {
                      GST_RESOURCE_ERROR_OPEN_WRITE);
 }
 
-/// As a machine that lost its power leaves it.
-bool ends_within_line(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  char last = '\n';
-  file.seekg(-1, std::ios::end).get(last);
-  return last != '\n';
-}
-
 class FileSink final : public Sink {
  public:
   FileSink(const Location& location, bool append, Ledger& ledger);
@@ -83,7 +74,6 @@ FileSink::FileSink(const Location& location, bool append, Ledger& ledger)
       stream_(g_unix_output_stream_new(fd_, !is_inherited_)) {
   struct stat status {};
   is_regular_ = ::fstat(fd_, &status) == 0 && S_ISREG(status.st_mode);
-  is_cut_ = append && is_regular_ && !is_inherited_ && ends_within_line(location.path);
 }
 
 /// Takes a line that fails back.

@@ -158,8 +158,7 @@ void set_will(mosquitto* client, const MqttConfig& config) {
 
 /// `self` is handed to its callbacks.
 MosquittoRef make_client(const Location& location, const MqttConfig& config, void* self) {
-  static std::once_flag once;
-  std::call_once(once, [] { mosquitto_lib_init(); });  // for good: other users may come and go
+  [[maybe_unused]] static const int once = mosquitto_lib_init();  // for good: others may end it
   require(mosquitto_pub_topic_check(location.topic.c_str()), "the topic of location", kOneTopic);
   MosquittoRef client(
       mosquitto_new(text(config, "id"), flag(config, "clean-session", "true"), self));

@@ -131,8 +131,7 @@ using MakeSink = std::unique_ptr<Sink>(const Location& location, const SinkOptio
                                        Ledger& ledger);
 
 /// Writes to a file, or to a descriptor that the process began with. A line that fails is taken
-/// back from a file; elsewhere, and behind half a line that was there before, the next line begins
-/// on a new one.
+/// back from a file; elsewhere the next line begins on a new one.
 MakeSink make_file_sink;
 /// Writes to whoever listens at a socket, over and over again. A line that was cut is sent again,
 /// whole, to the next reader.

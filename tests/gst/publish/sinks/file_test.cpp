@@ -79,15 +79,6 @@ TEST(FileSink, AppendsWithoutTouchingWhatWasThere) {
   EXPECT_EQ(folder.read("out"), "old\nb\n");
 }
 
-// As a process that was killed leaves it.
-TEST(FileSink, AppendsBehindHalfALineOnANewOne) {
-  const TempFolder folder;
-  folder.write("out", "{\"fra");
-  for (const char* text : {"a\n", "b\n"})
-    EXPECT_TRUE(Written(folder.file("out"), true).write(text));
-  EXPECT_EQ(folder.read("out"), "{\"fra\na\nb\n");
-}
-
 // As logrotate does it with copytruncate.
 TEST(FileSink, GoesOnAtTheBeginningOfAFileThatWasEmptied) {
   const TempFolder folder;
