@@ -83,6 +83,7 @@ class Side {
   explicit Side(const Options& options)
       : answers_(options.boxes), harness_(gst_harness_new_parse(options.chain.c_str())) {
     if (harness_ == nullptr) throw std::runtime_error("no elements: " + options.chain);
+    gst_element_set_bus(harness_->element, bus_);
     if (GstElement* infer = gst_bin_get_by_name(GST_BIN(harness_->element), "infer")) {
       GstPad* pad = gst_element_get_static_pad(infer, "src");
       gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, answer, &answers_, nullptr);
@@ -92,7 +93,10 @@ class Side {
     gst_harness_set_src_caps_str(harness_, kCaps);
     for (guint i = 0; i < kInFlight; ++i) push();
   }
-  ~Side() { gst_harness_teardown(harness_); }
+  ~Side() {
+    gst_harness_teardown(harness_);
+    gst_object_unref(bus_);
+  }
   Side(const Side&) = delete;
   Side& operator=(const Side&) = delete;
 
@@ -116,11 +120,22 @@ class Side {
     GstBuffer* frame = gst_harness_create_buffer(harness_, kFrameBytes);
     GST_BUFFER_PTS(frame) = gst_util_uint64_scale(pushed_++, GST_SECOND, 30);
     if (gst_harness_push(harness_, frame) != GST_FLOW_OK) {
-      throw std::runtime_error("the chain refuses a frame");
+      throw std::runtime_error("the chain refuses frame " + std::to_string(pushed_) + error());
     }
   }
 
+  /// An error that an element has posted, behind a colon.
+  std::string error() {
+    GstMessage* message = gst_bus_pop_filtered(bus_, GST_MESSAGE_ERROR);
+    if (message == nullptr) return "";
+    g_autoptr(GError) error = nullptr;
+    gst_message_parse_error(message, &error, nullptr);
+    gst_message_unref(message);
+    return std::string(": ") + error->message;
+  }
+
   Answers answers_;
+  GstBus* const bus_ = gst_bus_new();
   GstHarness* const harness_;
   guint64 pushed_ = 0;
   guint objects_ = 0;
