@@ -33,7 +33,7 @@ OWN_HEADERS = r"^(\.\.|%s(/build[^/]*/\.\.)?)/(%s)/" % (re.escape(str(TREE)), "|
 
 def without_precompiled(command):
     """The command without the header that the build compiles once: each file has to include what it uses."""
-    return re.sub(r" -fpch-preprocess| -include \S+", "", command)
+    return re.sub(r" -fpch-preprocess| -include \S+| --param=\S+", "", command)
 
 
 def sources(build, with_tests):
