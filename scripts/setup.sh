@@ -13,9 +13,9 @@ packages=(
   gstreamer1.0-tools gstreamer1.0-plugins-base gstreamer1.0-plugins-good gstreamer1.0-plugins-bad gstreamer1.0-libav
   libze-dev libze1 libpugixml-dev libyaml-cpp-dev libsoup-3.0-dev libxxhash-dev nlohmann-json3-dev libcli11-dev libgtest-dev libbenchmark-dev
 )
-test_packages=(ccache gir1.2-gst-plugins-base-1.0 gir1.2-gst-rtsp-server-1.0 libgirepository1.0-dev mold mosquitto mosquitto-clients openssl python3-gi)
+test_packages=(gir1.2-gst-plugins-base-1.0 gir1.2-gst-rtsp-server-1.0 libgirepository1.0-dev mold mosquitto mosquitto-clients openssl python3-gi)
 all_packages=(
-  chromium chromium-driver clang clang-format debian-archive-keyring git libclang-rt-dev llvm mmdebstrap
+  ccache chromium chromium-driver clang clang-format debian-archive-keyring git libclang-rt-dev llvm mmdebstrap
   cpio qemu-system-x86
 )
 
