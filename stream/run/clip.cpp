@@ -17,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr guint64 kMostWaiting = 64U << 20U;  // bytes that the disk has not taken
+// Bytes that the disk has not taken: a recorder's kept frames come at once, and are kept anyway.
+constexpr guint64 kMostWaiting = 192U << 20U;
 
 /// The parsers give decoder data in the form that Matroska has, whatever form the camera sends.
 std::string words_of(const GstCaps* caps) {

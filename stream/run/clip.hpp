@@ -33,7 +33,7 @@ class Clip {
   Clip& operator=(const Clip&) = delete;
 
   /// `time`: running time, from any zero; the first frame must be a key frame. Frames that the disk
-  /// has not taken wait, up to 64 MiB.
+  /// has not taken wait, up to 192 MiB.
   void add(GstBuffer* frame, GstClockTime time);
   /// `causes`: kept for who is told.
   void end(std::string causes);

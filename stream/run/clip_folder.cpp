@@ -72,9 +72,10 @@ bool ClipFolder::is_ours(const std::string& name) const {
 }
 
 void ClipFolder::remove_old(const fs::path& newest) const {
-  std::error_code error;
+  std::error_code unread, error;
   std::vector<fs::path> clips;  // finished, and not younger than the newest
-  for (const auto& entry : fs::directory_iterator(path_, error)) {
+  for (fs::directory_iterator at(path_, unread); !unread && at != end(at); at.increment(unread)) {
+    const fs::directory_entry& entry = *at;
     const std::string name = entry.path().filename().string();
     if (!is_ours(name) || !entry.is_regular_file(error) || name > newest.filename().string()) {
       continue;

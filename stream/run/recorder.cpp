@@ -94,6 +94,7 @@ Recorder::Probe Recorder::add_probe(GstElement* sink, const std::shared_ptr<Reco
   const auto look = [](GstPad*, GstPadProbeInfo* info, gpointer data) {
     const auto& [recorder, encoded] = *static_cast<Holder*>(data);
     const std::scoped_lock lock(recorder->mutex_);
+    if (recorder->is_finished_) return GST_PAD_PROBE_OK;  // it waited for the mutex meanwhile
     if (GST_PAD_PROBE_INFO_TYPE(info) & GST_PAD_PROBE_TYPE_BUFFER) {
       GstBuffer* const frame = GST_PAD_PROBE_INFO_BUFFER(info);
       encoded ? recorder->on_encoded(frame) : recorder->on_analysed(frame);
@@ -348,6 +349,7 @@ void Recorder::finish() {
     }
   }
   const std::scoped_lock lock(mutex_);
+  is_finished_ = true;
   break_off();
 }
 

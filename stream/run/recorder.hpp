@@ -109,7 +109,7 @@ class Recorder {
   std::optional<Open> open_;
   std::list<std::unique_ptr<Clip>> clips_;
   std::shared_ptr<const int> token_ = std::make_shared<int>();  // a thread that writes has it, too
-  bool was_failure_told_ = false;
+  bool was_failure_told_ = false, is_finished_ = false;
   std::optional<unsigned> timeless_ = 0;  // frames without a time, until one has a time
 };
 

@@ -319,13 +319,24 @@ TEST_F(HungDiskTest, FramesWaitAndAreWrittenWhenItAnswers) {
 
 TEST_F(HungDiskTest, AClipIsGivenUpWhenTooManyFramesWait) {
   auto clip = make_clip();
-  for (int second = 0; second < 70; ++second) add(*clip, second, 1U << 20U);
+  for (int second = 0; second < 3; ++second) add(*clip, second, 100U << 20U);
   wait_for_word();  // the disk still hangs
   EXPECT_EQ(errors_[0], "the disk is slower than the frames, or does not answer");
   clip.reset();
   release();
   EXPECT_EQ(errors_.size(), 1U);
   EXPECT_TRUE(files().empty());
+}
+
+// The frames that a recorder has kept.
+TEST_F(HungDiskTest, AClipMayBeginWith128MiBAtOnce) {
+  auto clip = make_clip();
+  for (int second = 0; second < 2; ++second) add(*clip, second, 64U << 20U);
+  add(*clip, 2, 1000);
+  clip->end("somebody");
+  released_.set_value();
+  wait_for_word();
+  EXPECT_EQ(errors_[0], "");
 }
 
 TEST_F(HungDiskTest, AClipCanBeDestroyed) {
