@@ -25,6 +25,7 @@ Resume resume_of(const char* library) {
 bool is_of_libunwind(const _Unwind_Exception& exception) {
   Dl_info info;
   return exception.private_1 == 0 &&
+         // NOLINTNEXTLINE(performance-no-int-to-ptr): libunwind keeps an address there
          ::dladdr(reinterpret_cast<void*>(exception.private_2), &info) != 0;
 }
 
@@ -37,7 +38,7 @@ struct Cleanup {
 /// Raises through a frame of its own, whose cleanup makes the compiler call _Unwind_Resume.
 __attribute__((noinline)) void raise() {
   const Cleanup cleanup;
-  throw 0;
+  throw 0;  // NOLINT(bugprone-std-exception-baseclass): caught below
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Reads everything that is known about a model from all the files that describe it.
 #include <algorithm>
-#include <cstdio>
+#include <charconv>
+#include <cstdint>
 
 #include <npucore/error.hpp>
 #include <npucore/model.hpp>
@@ -21,11 +22,13 @@ constexpr std::size_t kMostJsonBytes = std::size_t{8} << 20;
 /// Reads the size that Model::read() has found in the graph.
 ModelCard from_graph(const std::map<std::string, std::string>& model_info) {
   const auto found = model_info.find(npu::kInnerSizeKey);
+  const std::string text = found != model_info.end() ? found->second : "";
+  const char* const end = text.data() + text.size();
   ModelCard card;
-  unsigned width = 0, height = 0;
-  if (found != model_info.end() &&
-      std::sscanf(found->second.c_str(), "%5ux%5u", &width, &height) == 2 && width > 0 &&
-      height > 0 && std::max(width, height) <= CardLimits::kPixels) {
+  std::uint32_t width = 0, height = 0;
+  const char* const sign = std::from_chars(text.data(), end, width).ptr;
+  if (sign != end && *sign == 'x' && std::from_chars(sign + 1, end, height).ptr == end &&
+      width > 0 && height > 0 && std::max(width, height) <= CardLimits::kPixels) {
     card.inner_width = width;
     card.inner_height = height;
   }

@@ -92,23 +92,30 @@ struct Heat {
   std::size_t rows, columns, step;
 };
 
+constexpr std::size_t kReach = 3;  // of a kernel of 7 values
+
+std::size_t first_in_reach(std::size_t middle) {
+  return middle - std::min(middle, kReach);
+}
+
 /// Moves a point to the middle of the heat around it, where there is any.
 Place refined(Place place, const Heat& heat) {
-  constexpr int kReach = 3;           // of a kernel of 7 values
   constexpr double kLeastHeat = 0.5;  // probability
   const double x = std::trunc(place.x * static_cast<double>(heat.columns));
   const double y = std::trunc(place.y * static_cast<double>(heat.rows));
   const auto rows = static_cast<double>(heat.rows), columns = static_cast<double>(heat.columns);
   if (!(x >= 0 && x < columns && y >= 0 && y < rows)) return place;
+  const auto middle_row = static_cast<std::size_t>(y), middle_column = static_cast<std::size_t>(x);
   double sum = 0, across = 0, down = 0, highest = 0;
-  for (double row = std::max(0.0, y - kReach); row < std::min(rows, y + kReach + 1); ++row) {
-    for (double column = std::max(0.0, x - kReach); column < std::min(columns, x + kReach + 1);
-         ++column) {
-      const auto at = static_cast<std::size_t>(row * columns + column) * heat.step;
-      const double share = static_cast<double>(sigmoid(heat.values[at]));
+  for (std::size_t row = first_in_reach(middle_row);
+       row < std::min(heat.rows, middle_row + kReach + 1); ++row) {
+    for (std::size_t column = first_in_reach(middle_column);
+         column < std::min(heat.columns, middle_column + kReach + 1); ++column) {
+      const float value = heat.values[(row * heat.columns + column) * heat.step];
+      const double share = static_cast<double>(sigmoid(value));
       sum += share;
-      across += column * share;
-      down += row * share;
+      across += static_cast<double>(column) * share;
+      down += static_cast<double>(row) * share;
       highest = std::max(highest, share);
     }
   }

@@ -18,17 +18,17 @@ namespace {
 
 /// How a form's scores and boxes are coded.
 struct Coding {
-  TorchvisionForm form;
   const char* name;
-  bool has_background;     ///< a softmax with class 0 for none; else a sigmoid for each class
   double place, size;      ///< weights of the box coder
   std::size_t candidates;  ///< most of a class, or else of a level
+  TorchvisionForm form;
+  bool has_background;  ///< a softmax with class 0 for none; else a sigmoid for each class
 };
 
-constexpr Coding kCodings[] = {{TorchvisionForm::kSsd, "SSD300", true, 10, 5, 400},
-                               {TorchvisionForm::kSsdLite, "SSDlite", true, 10, 5, 300},
-                               {TorchvisionForm::kRetinaNet, "RetinaNet", false, 1, 1, 1000},
-                               {TorchvisionForm::kFcos, "FCOS", false, 1, 1, 1000}};
+constexpr Coding kCodings[] = {{"SSD300", 10, 5, 400, TorchvisionForm::kSsd, true},
+                               {"SSDlite", 10, 5, 300, TorchvisionForm::kSsdLite, true},
+                               {"RetinaNet", 1, 1, 1000, TorchvisionForm::kRetinaNet, false},
+                               {"FCOS", 1, 1, 1000, TorchvisionForm::kFcos, false}};
 
 /// Indices of outputs; `centerness` is FCOS' alone.
 struct Parts {

@@ -100,9 +100,9 @@ std::vector<AnchorLevel> pyramid(InputSize input, const Shapes& shapes) {
              rows = halved<kPyramidLevels>(input.height, 8);
   std::vector<AnchorLevel> levels;
   for (std::size_t i = 0; i < kPyramidLevels; ++i) {
-    levels.push_back({columns.at(i), rows.at(i), static_cast<double>(input.width / columns.at(i)),
-                      static_cast<double>(input.height / rows.at(i)), 0,
-                      shapes(std::exp2(static_cast<double>(i)))});
+    const std::size_t across = input.width / columns.at(i), down = input.height / rows.at(i);
+    levels.push_back({columns.at(i), rows.at(i), static_cast<double>(across),
+                      static_cast<double>(down), 0, shapes(std::exp2(static_cast<double>(i)))});
   }
   return levels;
 }
@@ -110,10 +110,10 @@ std::vector<AnchorLevel> pyramid(InputSize input, const Shapes& shapes) {
 }  // namespace
 
 Anchor AnchorLevel::at(std::size_t index) const {
-  const std::size_t cell = index / shapes.size();
+  const std::size_t cell = index / shapes.size(), column = cell % columns, row = cell / columns;
   Anchor anchor = shapes[index % shapes.size()];
-  anchor.x = (static_cast<double>(cell % columns) + middle) * step_x;
-  anchor.y = (static_cast<double>(cell / columns) + middle) * step_y;
+  anchor.x = (static_cast<double>(column) + middle) * step_x;
+  anchor.y = (static_cast<double>(row) + middle) * step_y;
   return anchor;
 }
 

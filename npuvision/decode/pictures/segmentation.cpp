@@ -87,10 +87,10 @@ std::string refusal_of_masks(const Found& found) {
   for (const TensorView& map : found.all()) {
     const TensorView* owner = are_scores(map) ? owner_of_masks(found, map) : nullptr;
     if (owner == nullptr) continue;
-    const std::string name = '"' + std::string(map.name) + '"';
-    return "could have masks of objects in " + name + ", whose " + std::to_string(map.dims[1]) +
+    const std::string name(map.name);
+    return "could have masks of objects in \"" + name + "\", whose " + std::to_string(map.dims[1]) +
            " channels fit to " + owner->describe() + ": " + way_of_masks(found) +
-           "tensor-name to " + name + " where each channel is a class";
+           "tensor-name to \"" + name + "\" where each channel is a class";
   }
   return "";
 }
