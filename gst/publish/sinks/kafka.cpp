@@ -109,14 +109,14 @@ ConfRef KafkaSink::make_conf() {
 }
 
 void KafkaSink::open() {
-  ConfRef conf = make_conf();
+  rd_kafka_conf_t* const conf = make_conf().release();
   std::array<char, 512> said{};
-  producer_.reset(rd_kafka_new(RD_KAFKA_PRODUCER, conf.get(), said.data(), said.size()));
+  producer_.reset(rd_kafka_new(RD_KAFKA_PRODUCER, conf, said.data(), said.size()));
   if (!producer_) {
+    rd_kafka_conf_destroy(conf);  // else the producer has it
     refuse("librdkafka makes no producer of the broker's configuration (" +
            std::string(said.data()) + "): its CONFIGURATION.md says what it takes");
   }
-  conf.release();  // NOLINT(bugprone-unused-return-value): the producer has it
   const QueueRef all(rd_kafka_queue_get_main(producer_.get()));
   const QueueRef background(rd_kafka_queue_get_background(producer_.get()));
   rd_kafka_queue_forward(all.get(), background.get());

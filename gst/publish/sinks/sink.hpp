@@ -18,9 +18,8 @@ namespace gstnpu {
 
 /// Why nothing can be published, or a line cannot, and what to do next.
 struct PublishError : std::runtime_error {
-  explicit PublishError(const std::string& text,
-                        GstResourceError its_code = GST_RESOURCE_ERROR_WRITE)
-      : std::runtime_error(text), code(its_code) {}
+  explicit PublishError(const std::string& text, GstResourceError why = GST_RESOURCE_ERROR_WRITE)
+      : std::runtime_error(text), code(why) {}
 
   GstResourceError code;
 };
