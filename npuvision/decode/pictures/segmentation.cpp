@@ -78,6 +78,14 @@ std::string way_of_masks(const Found& found) {
   return "set ";
 }
 
+std::string refusal_of_masks_in(const TensorView& map, const TensorView& owner,
+                                const Found& found) {
+  const std::string name = '"' + std::string(map.name) + '"';
+  return "could have masks of objects in " + name + ", whose " + std::to_string(map.dims[1]) +
+         " channels fit to " + owner.describe() + ": " + way_of_masks(found) + "tensor-name to " +
+         name + " where each channel is a class";
+}
+
 /// Refuses channels that could be queries' masks or prototypes, unless someone says what they are.
 std::string refusal_of_masks(const Found& found) {
   const ModelCard& card = found.card;
@@ -86,11 +94,7 @@ std::string refusal_of_masks(const Found& found) {
   }
   for (const TensorView& map : found.all()) {
     const TensorView* owner = are_scores(map) ? owner_of_masks(found, map) : nullptr;
-    if (owner == nullptr) continue;
-    const std::string name(map.name);
-    return "could have masks of objects in \"" + name + "\", whose " + std::to_string(map.dims[1]) +
-           " channels fit to " + owner->describe() + ": " + way_of_masks(found) +
-           "tensor-name to \"" + name + "\" where each channel is a class";
+    if (owner != nullptr) return refusal_of_masks_in(map, *owner, found);
   }
   return "";
 }
