@@ -39,7 +39,7 @@ class Publish {
   /// Behind PAUSED.
   void stop();
   /// Before its pads stop: a frame that waits for room would hold them up.
-  void refuse_lines() { stream_->publisher().interrupt(); }
+  void refuse_lines() { stream_->publisher().refuse(); }
   /// Something was linked behind: the sink goes when no frame is on its way to it.
   void give_up_sink();
   /// Null while something is linked behind.

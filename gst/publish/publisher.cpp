@@ -80,7 +80,7 @@ bool Publisher::drain(std::chrono::milliseconds longest) {
   std::unique_lock lock(mutex_);
   wait(lock, longest, [this] { return stats_.queued == 0 || waits_for_nothing(); });
   throw_new_failure();
-  return !is_interrupted_;
+  return !is_interrupted_ && !is_refused_;
 }
 
 void Publisher::end(std::chrono::milliseconds longest) {

@@ -60,6 +60,8 @@ class Publisher final : public Ledger {
   /// Makes push() and drain() wait for nothing, until resume(). Any thread.
   void interrupt() { set(is_interrupted_, true); }
   void resume() { set(is_interrupted_, false); }
+  /// Interrupts for good: a resume() beside a stop must not make it wait.
+  void refuse() { set(is_refused_, true); }
   Stats stats() const;
 
   // For the sink.
@@ -77,7 +79,7 @@ class Publisher final : public Ledger {
   void run();
   void set(bool& flag, bool value);
   bool is_full() const { return queue_.size() >= options_.most_lines; }
-  bool waits_for_nothing() const { return failure_ || is_interrupted_; }
+  bool waits_for_nothing() const { return failure_ || is_interrupted_ || is_refused_; }
   void throw_new_failure();
   void stop_thread();
 
@@ -89,7 +91,7 @@ class Publisher final : public Ledger {
   std::condition_variable work_, progress_;
   std::deque<std::string> queue_;
   Stats stats_;
-  bool is_ending_ = false, is_interrupted_ = false;
+  bool is_ending_ = false, is_interrupted_ = false, is_refused_ = false;
   bool told_drops_ = false, told_failure_ = false, told_stall_ = false;
   std::optional<PublishError> failure_;  // where the policy blocks
   bool was_thrown_ = false;

@@ -162,6 +162,15 @@ TEST_F(Publishing, IsInterrupted) {
   EXPECT_EQ(publisher_->stats().dropped, 1U) << "the line that was interrupted";
 }
 
+// A flush that ends beside a stop.
+TEST_F(Publishing, IsRefusedForGood) {
+  start(PublishPolicy::kBlock, 1);
+  fill(2);
+  publisher_->refuse();
+  publisher_->resume();
+  EXPECT_FALSE(publisher_->push("2"));
+}
+
 TEST_F(Publishing, DropsTheOldest) {
   start(PublishPolicy::kDropOld, 2);
   fill(3);
