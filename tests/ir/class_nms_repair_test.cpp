@@ -13,7 +13,7 @@
 #include "cut_model.hpp"
 #include "nms_tails.hpp"
 
-namespace npu {
+namespace npu::class_nms_repair_test {
 namespace {
 
 using test::ClassTail;
@@ -176,4 +176,4 @@ TEST(ClassNmsOfOtherSizes, IsRefusedWithWhatHelps) {
 }
 
 }  // namespace
-}  // namespace npu
+}  // namespace npu::class_nms_repair_test

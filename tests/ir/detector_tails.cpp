@@ -2,23 +2,18 @@
 
 #include <filesystem>
 #include <fstream>
-#include <openvino/opsets/opset13.hpp>
 #include <openvino/pass/serialize.hpp>
 #include <regex>
 #include <sstream>
 
 #include "support/temp_dir.hpp"
 
+#include "nodes.hpp"
+
 namespace npu::test {
 namespace {
 
 using namespace ov::opset13;
-using Value = ov::Output<ov::Node>;
-
-template <class Op, class... Arguments>
-Value make(const Arguments&... arguments) {
-  return std::make_shared<Op>(arguments...)->output(0);
-}
 
 class TailBuilder {
  public:
@@ -68,9 +63,6 @@ class TailBuilder {
   }
 
  private:
-  Value numbers(const std::vector<std::int64_t>& values) const {
-    return make<Constant>(ov::element::i64, ov::Shape{values.size()}, values);
-  }
   Value scalar(std::int64_t value) const {
     return make<Constant>(tail_.constants, ov::Shape{}, std::vector<std::int64_t>{value});
   }

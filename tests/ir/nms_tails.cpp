@@ -2,27 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <openvino/opsets/opset13.hpp>
 #include <random>
 
 #include "detector_tails.hpp"
+#include "nodes.hpp"
 
 namespace npu::test {
 namespace {
 
 using namespace ov::opset13;
-using Value = ov::Output<ov::Node>;
 
 constexpr int kSize = 640;  // of the picture, which only the boxes know of
-
-template <class Op, class... Arguments>
-Value make(const Arguments&... arguments) {
-  return std::make_shared<Op>(arguments...)->output(0);
-}
-
-Value numbers(const std::vector<std::int64_t>& values) {
-  return make<Constant>(ov::element::i64, ov::Shape{values.size()}, values);
-}
 
 Value scalar(std::int64_t value) {
   return make<Constant>(ov::element::i64, ov::Shape{}, std::vector<std::int64_t>{value});

@@ -9,7 +9,7 @@
 #include "ir_files.hpp"
 #include "openvino_run.hpp"
 
-namespace npu::ir {
+namespace npu::ir::prepare_test {
 namespace {
 
 using ov::opset16::Constant;
@@ -206,4 +206,4 @@ TEST(PrepareTest, WeightlessMeansTheSameAsClassic) {
 }
 
 }  // namespace
-}  // namespace npu::ir
+}  // namespace npu::ir::prepare_test

@@ -13,7 +13,7 @@
 #include "openvino_run.hpp"
 #include "preprocess_check.hpp"
 
-namespace npu {
+namespace npu::preprocess_test {
 namespace {
 
 using test::By;
@@ -448,4 +448,4 @@ TEST(PreprocessTest, SeesGreyOf16BitsAsThatOf8AndWhatIsInBetween) {
 }
 
 }  // namespace
-}  // namespace npu
+}  // namespace npu::preprocess_test

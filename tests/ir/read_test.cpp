@@ -7,7 +7,7 @@
 
 #include "ir_files.hpp"
 
-namespace npu {
+namespace npu::read_test {
 namespace {
 
 using test::TempDir;
@@ -393,4 +393,4 @@ INSTANTIATE_TEST_SUITE_P(
     by_name);
 
 }  // namespace
-}  // namespace npu
+}  // namespace npu::read_test

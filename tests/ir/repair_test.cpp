@@ -14,7 +14,7 @@
 #include "ir_files.hpp"
 #include "openvino_run.hpp"
 
-namespace npu {
+namespace npu::repair_test {
 namespace {
 
 using namespace ov::opset13;
@@ -495,4 +495,4 @@ TEST(Repair, ChangesACopyAlone) {
 }
 
 }  // namespace
-}  // namespace npu
+}  // namespace npu::repair_test

@@ -12,7 +12,7 @@
 #include "ir_files.hpp"
 #include "openvino_run.hpp"
 
-namespace npu {
+namespace npu::reshape_test {
 namespace {
 
 using ov::opset8::Constant;
@@ -204,4 +204,4 @@ TEST(BoundsTest, ReadsAllSpellings) {
 }
 
 }  // namespace
-}  // namespace npu
+}  // namespace npu::reshape_test

@@ -16,7 +16,7 @@
 
 #include "ir_files.hpp"
 
-namespace npu::ir {
+namespace npu::ir::states_test {
 namespace {
 
 using ov::opset8::Constant;
@@ -150,4 +150,4 @@ TEST(StatesTest, TheOlderReadValueIsReadToo) {
 }
 
 }  // namespace
-}  // namespace npu::ir
+}  // namespace npu::ir::states_test

@@ -10,7 +10,7 @@
 
 #include "ir_files.hpp"
 
-namespace npu::ir {
+namespace npu::ir::weightless_test {
 namespace {
 
 using test::TempDir;
@@ -289,4 +289,4 @@ TEST(WeightlessTest, AddressesThatAreLeftOpenAreListed) {
 }
 
 }  // namespace
-}  // namespace npu::ir
+}  // namespace npu::ir::weightless_test

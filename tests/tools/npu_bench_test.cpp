@@ -8,7 +8,7 @@
 #include "ir_files.hpp"
 #include "run_tool.hpp"
 
-namespace npu {
+namespace npu::npu_bench_test {
 namespace {
 
 using test::Failure;
@@ -186,4 +186,4 @@ INSTANTIATE_TEST_SUITE_P(
     by_name);
 
 }  // namespace
-}  // namespace npu
+}  // namespace npu::npu_bench_test

@@ -9,7 +9,7 @@
 #include "ir_files.hpp"
 #include "run_tool.hpp"
 
-namespace npu {
+namespace npu::npu_compare_test {
 namespace {
 
 using test::Failure;
@@ -409,4 +409,4 @@ INSTANTIATE_TEST_SUITE_P(
     by_name);
 
 }  // namespace
-}  // namespace npu
+}  // namespace npu::npu_compare_test

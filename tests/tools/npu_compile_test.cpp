@@ -17,7 +17,7 @@
 #include "ir_files.hpp"
 #include "run_tool.hpp"
 
-namespace npu {
+namespace npu::npu_compile_test {
 namespace {
 
 using test::Failure;
@@ -584,4 +584,4 @@ TEST(NpuCompileTest, SaysWhereACompilerForTargetsComesFrom) {
 }
 
 }  // namespace
-}  // namespace npu
+}  // namespace npu::npu_compile_test

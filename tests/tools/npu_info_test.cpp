@@ -10,7 +10,7 @@
 #include "ir_files.hpp"
 #include "run_tool.hpp"
 
-namespace npu {
+namespace npu::npu_info_test {
 namespace {
 
 using test::TempDir;
@@ -277,4 +277,4 @@ TEST(NpuInfoBlobTest, OneThatIsNotThereIsCode1) {
 }
 
 }  // namespace
-}  // namespace npu
+}  // namespace npu::npu_info_test

@@ -18,7 +18,7 @@
 #include "ir_files.hpp"
 #include "run_tool.hpp"
 
-namespace npu {
+namespace npu::npu_top_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -227,4 +227,4 @@ INSTANTIATE_TEST_SUITE_P(Words, NpuTopUsage,
                          by_name);
 
 }  // namespace
-}  // namespace npu
+}  // namespace npu::npu_top_test

@@ -8,6 +8,7 @@
 #include "hand_made_frames.hpp"
 #include "leak_check.hpp"
 
+namespace npucount_test {
 namespace {
 
 using gstnpu_test::ElementHarness;
@@ -370,3 +371,4 @@ TEST(PlacesFile, ThatIsNoneIsAnError) {
 }
 
 }  // namespace
+}  // namespace npucount_test

@@ -16,6 +16,7 @@
 #include <gst/analytics/analytics.h>
 #endif
 
+namespace nputrack_test {
 namespace {
 
 using gstnpu_test::add_object;
@@ -457,3 +458,4 @@ TEST(NpuTrack, SurvivesAHundredStateCycles) {
 }
 
 }  // namespace
+}  // namespace nputrack_test

@@ -7,6 +7,7 @@
 
 #include "tracked.hpp"
 
+namespace strange_streams_test {
 namespace {
 
 using gstnpu_test::add_object;
@@ -180,3 +181,4 @@ TEST(StrangeStreams, TakeSettingsAtAnyTime) {
 }
 
 }  // namespace
+}  // namespace strange_streams_test

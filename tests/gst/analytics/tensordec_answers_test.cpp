@@ -4,7 +4,7 @@
 
 #include "analytics/decoding.hpp"
 
-namespace gstnpu_test {
+namespace gstnpu_test::tensordec_answers_test {
 namespace {
 
 [[maybe_unused]] const bool kNeedsTracer = need_tracer(__FILE__);
@@ -183,4 +183,4 @@ TEST(TensorDecAnswers, AreMasks) {
 }
 
 }  // namespace
-}  // namespace gstnpu_test
+}  // namespace gstnpu_test::tensordec_answers_test

@@ -2,7 +2,7 @@
 // anchors.
 #include "analytics/decoding.hpp"
 
-namespace gstnpu_test {
+namespace gstnpu_test::tensordec_choice_test {
 namespace {
 
 [[maybe_unused]] const bool kNeedsTracer = need_tracer(__FILE__);
@@ -265,4 +265,4 @@ TEST(TensorDec, RemembersWhatItDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace gstnpu_test
+}  // namespace gstnpu_test::tensordec_choice_test

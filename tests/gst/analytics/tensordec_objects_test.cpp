@@ -3,7 +3,7 @@
 
 #include "analytics/decoding.hpp"
 
-namespace gstnpu_test {
+namespace gstnpu_test::tensordec_objects_test {
 namespace {
 
 [[maybe_unused]] const bool kNeedsTracer = need_tracer(__FILE__);
@@ -195,4 +195,4 @@ TEST(TensorDecObjects, HaveMapsOfWhatIsLeftOfThem) {
 }
 
 }  // namespace
-}  // namespace gstnpu_test
+}  // namespace gstnpu_test::tensordec_objects_test

@@ -1,7 +1,7 @@
 // nputensordec on tensors that other elements attached, and what it finds decoded already.
 #include "analytics/decoding.hpp"
 
-namespace gstnpu_test {
+namespace gstnpu_test::tensordec_others_test {
 namespace {
 
 [[maybe_unused]] const bool kNeedsTracer = need_tracer(__FILE__);
@@ -113,4 +113,4 @@ TEST(TensorDec, DoesNotTakeAnotherInferencesPlaceForOneThatWasLost) {
 }
 
 }  // namespace
-}  // namespace gstnpu_test
+}  // namespace gstnpu_test::tensordec_others_test

@@ -1,7 +1,7 @@
 // nputensordec on frames: where its boxes go, and what it leaves as it was.
 #include "analytics/decoding.hpp"
 
-namespace gstnpu_test {
+namespace gstnpu_test::tensordec_test {
 namespace {
 
 [[maybe_unused]] const bool kNeedsTracer = need_tracer(__FILE__);
@@ -232,4 +232,4 @@ TEST(TensorDec, SurvivesAHundredStateCycles) {
 }
 
 }  // namespace
-}  // namespace gstnpu_test
+}  // namespace gstnpu_test::tensordec_test

@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "decoding.hpp"
 #include "hand_made_frames.hpp"
 
 namespace gstnpu_test {
 
 inline constexpr double kWidth = 640, kHeight = 480;
-inline constexpr const char* kCaps = "video/x-raw,format=NV12,width=640,height=480,framerate=30/1";
 
 struct Box {
   double x, y, w = 60, h = 60;

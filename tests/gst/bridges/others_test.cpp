@@ -11,7 +11,7 @@
 #include <gst/analytics/analytics.h>
 #endif
 
-namespace gstnpu {
+namespace gstnpu::others_test {
 namespace {
 
 using Buffer = BufferRef;
@@ -364,4 +364,4 @@ TEST_F(OthersMasks, AreLeftOutWhereTheyAreLargerThanTheirMemory) {
 #endif
 
 }  // namespace
-}  // namespace gstnpu
+}  // namespace gstnpu::others_test

@@ -9,7 +9,7 @@
 #include "bridges/dlstreamer.hpp"
 #include "common/refs.hpp"
 
-namespace gstnpu {
+namespace gstnpu::regions_test {
 namespace {
 
 using Roi = GstVideoRegionOfInterestMeta;
@@ -153,4 +153,4 @@ TEST(BridgedRegions, WithOneIdAreToldApartByTheirPlaces) {
 }
 
 }  // namespace
-}  // namespace gstnpu
+}  // namespace gstnpu::regions_test

@@ -13,7 +13,7 @@
 #include <gst/analytics/analytics.h>
 #endif
 
-namespace gstnpu {
+namespace gstnpu::segmentations_test {
 namespace {
 
 using Buffer = BufferRef;
@@ -317,4 +317,4 @@ TEST(MapsInAnalytics, OfOneClassAreNoMasks) {
 #endif
 
 }  // namespace
-}  // namespace gstnpu
+}  // namespace gstnpu::segmentations_test

@@ -13,7 +13,7 @@
 #include <gst/analytics/analytics.h>
 #endif
 
-namespace gstnpu {
+namespace gstnpu::texts_test {
 namespace {
 
 using Buffer = BufferRef;
@@ -203,4 +203,4 @@ TEST(LabelsOfRegions, AreNotInternedByReading) {
 #endif
 
 }  // namespace
-}  // namespace gstnpu
+}  // namespace gstnpu::texts_test

@@ -11,6 +11,7 @@
 #include "hand_made_frames.hpp"
 #include "needs_element.hpp"
 
+namespace missing_answers_test {
 namespace {
 
 using gstnpu_test::ElementHarness;
@@ -94,3 +95,4 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 }  // namespace
+}  // namespace missing_answers_test

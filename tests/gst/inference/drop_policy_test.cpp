@@ -9,14 +9,12 @@ namespace {
 
 using Verdict = DropPolicy::Verdict;
 
-constexpr guint64 kMs = 1'000'000;
-
 class Dropping : public testing::Test {
  protected:
   /// An inference of `device_ms` that began when the one before had ended.
   void run_one(guint64 device_ms) {
     backlog_->add(clock_ns_);
-    InferenceTime time{.submitted_ns = clock_ns_, .done_ns = clock_ns_ += device_ms * kMs};
+    InferenceTime time{.submitted_ns = clock_ns_, .done_ns = clock_ns_ += device_ms * GST_MSECOND};
     backlog_->end(time, false);
   }
   void note_qos(GstClockTime timestamp, GstClockTimeDiff late,
@@ -25,7 +23,8 @@ class Dropping : public testing::Test {
     policy_.note_qos(event.get(), now);
   }
   Verdict late(guint64 frame_ms, guint64 now_ms) const {
-    return policy_.judge(Drop::kLate, {.frame = frame_ms * kMs, .now = now_ms * kMs});
+    return policy_.judge(Drop::kLate,
+                         {.frame = frame_ms * GST_MSECOND, .now = now_ms * GST_MSECOND});
   }
 
   guint64 clock_ns_ = now_ns();
@@ -35,9 +34,9 @@ class Dropping : public testing::Test {
 
 TEST_F(Dropping, NoneInfersAll) {
   for (int i = 0; i < 5; ++i) backlog_->add(clock_ns_);
-  note_qos(100 * kMs, 50 * kMs);
+  note_qos(100 * GST_MSECOND, 50 * GST_MSECOND);
   policy_.note_latency(0);
-  EXPECT_EQ(policy_.judge(Drop::kNone, {.frame = 0, .now = 900 * kMs, .has_room = false}),
+  EXPECT_EQ(policy_.judge(Drop::kNone, {.frame = 0, .now = 900 * GST_MSECOND, .has_room = false}),
             Verdict::kInfer);
 }
 
@@ -59,7 +58,7 @@ TEST_F(Dropping, BusyLetsOneWait) {
 
 TEST_F(Dropping, LateKeepsToThePipelinesLatency) {
   EXPECT_EQ(late(0, 900), Verdict::kInfer) << "nobody said what the latency is";
-  policy_.note_latency(60 * kMs);
+  policy_.note_latency(60 * GST_MSECOND);
   run_one(50);
   EXPECT_EQ(late(100, 130), Verdict::kInfer) << "done after 80 ms, and sinks forgive 20";
   EXPECT_EQ(late(100, 131), Verdict::kLate);
@@ -72,12 +71,15 @@ TEST_F(Dropping, LateIsWhatTheSinkSees) {
   policy_.note_latency(0);
   run_one(50);
   EXPECT_EQ(late(100, 200), Verdict::kLate);
-  note_qos(260 * kMs, -200 * GstClockTimeDiff{kMs}, 560 * kMs);  // shown after 300 ms
+  note_qos(260 * GST_MSECOND, -200 * GstClockTimeDiff{GST_MSECOND},
+           560 * GST_MSECOND);  // shown after 300 ms
   EXPECT_EQ(late(100, 370), Verdict::kInfer);
   EXPECT_EQ(late(100, 371), Verdict::kLate);
-  note_qos(60 * kMs, 0, 60 * kMs);
+  note_qos(60 * GST_MSECOND, 0, 60 * GST_MSECOND);
   EXPECT_EQ(late(100, 200), Verdict::kLate) << "the offset is gone";
-  EXPECT_EQ(policy_.judge(Drop::kLate, {.frame = 100 * kMs, .now = 200 * kMs, .offset = 200 * kMs}),
+  EXPECT_EQ(policy_.judge(Drop::kLate, {.frame = 100 * GST_MSECOND,
+                                        .now = 200 * GST_MSECOND,
+                                        .offset = 200 * GST_MSECOND}),
             Verdict::kInfer);
 }
 
@@ -86,10 +88,10 @@ TEST_F(Dropping, LateGivesFramesTheTimeThatTheyNeed) {
   policy_.note_latency(0);
   run_one(50);
   EXPECT_EQ(late(100, 200), Verdict::kLate);
-  policy_.note_least_latency(150 * kMs);
+  policy_.note_least_latency(150 * GST_MSECOND);
   EXPECT_EQ(late(100, 220), Verdict::kInfer);
   EXPECT_EQ(late(100, 221), Verdict::kLate);
-  policy_.note_latency(160 * kMs);
+  policy_.note_latency(160 * GST_MSECOND);
   EXPECT_EQ(late(100, 230), Verdict::kInfer);
 }
 
@@ -97,68 +99,69 @@ TEST_F(Dropping, LateNeedsAClockAndATime) {
   policy_.note_latency(0);
   run_one(50);
   EXPECT_EQ(policy_.judge(Drop::kLate, {.frame = 0}), Verdict::kInfer);
-  EXPECT_EQ(policy_.judge(Drop::kLate, {.now = 900 * kMs}), Verdict::kInfer);
+  EXPECT_EQ(policy_.judge(Drop::kLate, {.now = 900 * GST_MSECOND}), Verdict::kInfer);
 }
 
 TEST_F(Dropping, LateHonoursWhatDownstreamSays) {
-  note_qos(100 * kMs, 50 * kMs);
+  note_qos(100 * GST_MSECOND, 50 * GST_MSECOND);
   EXPECT_EQ(late(149, 0), Verdict::kLate);
   EXPECT_EQ(late(150, 0), Verdict::kInfer);
-  note_qos(200 * kMs, -40 * static_cast<GstClockTimeDiff>(kMs));
+  note_qos(200 * GST_MSECOND, -40 * static_cast<GstClockTimeDiff>(GST_MSECOND));
   EXPECT_EQ(late(170, 0), Verdict::kInfer) << "it has time again";
-  note_qos(300 * kMs, 50 * kMs);
+  note_qos(300 * GST_MSECOND, 50 * GST_MSECOND);
   policy_.forget();
   EXPECT_EQ(late(0, 0), Verdict::kInfer) << "after a flush";
 }
 
 TEST_F(Dropping, KnowsTheLongestThatLateLetsThrough) {
   run_one(50);
-  EXPECT_EQ(policy_.longest(Drop::kLate, 33 * kMs), 83 * kMs);
-  EXPECT_EQ(policy_.longest(Drop::kLate, 80 * kMs), 100 * kMs);
-  EXPECT_EQ(policy_.longest(Drop::kBusy, 33 * kMs), GST_CLOCK_TIME_NONE);
+  EXPECT_EQ(policy_.longest(Drop::kLate, 33 * GST_MSECOND), 83 * GST_MSECOND);
+  EXPECT_EQ(policy_.longest(Drop::kLate, 80 * GST_MSECOND), 100 * GST_MSECOND);
+  EXPECT_EQ(policy_.longest(Drop::kBusy, 33 * GST_MSECOND), GST_CLOCK_TIME_NONE);
   EXPECT_EQ(policy_.longest(Drop::kLate, 0), GST_CLOCK_TIME_NONE);
 }
 
 TEST_F(Dropping, DeviceTimeIsWithoutQueueing) {
   backlog_->add(0);
-  backlog_->add(1 * kMs);
-  InferenceTime first{.submitted_ns = 0, .done_ns = 50 * kMs};
+  backlog_->add(1 * GST_MSECOND);
+  InferenceTime first{.submitted_ns = 0, .done_ns = 50 * GST_MSECOND};
   backlog_->end(first, false);
-  InferenceTime second{.submitted_ns = 1 * kMs, .done_ns = 100 * kMs};
+  InferenceTime second{.submitted_ns = 1 * GST_MSECOND, .done_ns = 100 * GST_MSECOND};
   backlog_->end(second, false);
-  EXPECT_EQ(first.device_ns, 50 * kMs);
-  EXPECT_EQ(second.device_ns, 50 * kMs);
-  EXPECT_EQ(second.elapsed_ns(), 99 * kMs);
-  EXPECT_EQ(backlog_->device_ns(), 50 * kMs);
+  EXPECT_EQ(first.device_ns, 50 * GST_MSECOND);
+  EXPECT_EQ(second.device_ns, 50 * GST_MSECOND);
+  EXPECT_EQ(second.elapsed_ns(), 99 * GST_MSECOND);
+  EXPECT_EQ(backlog_->device_ns(), 50 * GST_MSECOND);
 }
 
 TEST_F(Dropping, ExpectsWhatTheOnesBeforeStillNeed) {
   run_one(50);
-  const guint64 now = clock_ns_ + 900 * kMs;
-  EXPECT_EQ(backlog_->expected_ns(now), 50 * kMs) << "idle";
+  const guint64 now = clock_ns_ + 900 * GST_MSECOND;
+  EXPECT_EQ(backlog_->expected_ns(now), 50 * GST_MSECOND) << "idle";
   backlog_->add(now);
-  EXPECT_EQ(backlog_->expected_ns(now + 20 * kMs), 80 * kMs);
+  EXPECT_EQ(backlog_->expected_ns(now + 20 * GST_MSECOND), 80 * GST_MSECOND);
   backlog_->add(now);
-  EXPECT_EQ(backlog_->expected_ns(now + 20 * kMs), 130 * kMs);
-  EXPECT_EQ(backlog_->expected_ns(now + 90 * kMs), 100 * kMs) << "the first one is overdue";
+  EXPECT_EQ(backlog_->expected_ns(now + 20 * GST_MSECOND), 130 * GST_MSECOND);
+  EXPECT_EQ(backlog_->expected_ns(now + 90 * GST_MSECOND), 100 * GST_MSECOND)
+      << "the first one is overdue";
 }
 
 // A single stall would make every frame late for ever: nothing runs, so nothing corrects it.
 TEST_F(Dropping, ForgetsAPaceThatNothingConfirms) {
   run_one(2000);
-  EXPECT_EQ(backlog_->expected_ns(clock_ns_ + 900 * kMs), 2000 * kMs);
-  EXPECT_EQ(backlog_->expected_ns(clock_ns_ + 1001 * kMs), 0u);
-  clock_ns_ += 1001 * kMs;
+  EXPECT_EQ(backlog_->expected_ns(clock_ns_ + 900 * GST_MSECOND), 2000 * GST_MSECOND);
+  EXPECT_EQ(backlog_->expected_ns(clock_ns_ + 1001 * GST_MSECOND), 0u);
+  clock_ns_ += 1001 * GST_MSECOND;
   run_one(20);
-  EXPECT_EQ(backlog_->device_ns(), 20 * kMs);
+  EXPECT_EQ(backlog_->device_ns(), 20 * GST_MSECOND);
 }
 
 TEST_F(Dropping, LearnsNothingFromWhatFailed) {
   run_one(20);
   backlog_->add(clock_ns_);
-  InferenceTime lost{.submitted_ns = clock_ns_, .done_ns = clock_ns_ + 2000 * kMs};
+  InferenceTime lost{.submitted_ns = clock_ns_, .done_ns = clock_ns_ + 2000 * GST_MSECOND};
   backlog_->end(lost, true);
-  EXPECT_EQ(backlog_->device_ns(), 20 * kMs);
+  EXPECT_EQ(backlog_->device_ns(), 20 * GST_MSECOND);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 
 #include "element_harness.hpp"
 
-namespace gstnpu::test {
+namespace gstnpu::test::instance_test {
 namespace {
 
 struct StreamOptions {
@@ -328,4 +328,4 @@ TEST_F(Instances, StreamsComeAndGo) {
 }
 
 }  // namespace
-}  // namespace gstnpu::test
+}  // namespace gstnpu::test::instance_test

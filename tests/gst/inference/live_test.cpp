@@ -8,7 +8,7 @@
 
 #include "element_harness.hpp"
 
-namespace gstnpu::test {
+namespace gstnpu::test::live_test {
 namespace {
 
 constexpr GstClockTime kFrame = GST_SECOND / 30;
@@ -302,4 +302,4 @@ INSTANTIATE_TEST_SUITE_P(Drop, TooSlow, testing::Values("late", "busy"),
                          [](const auto& row) { return std::string(row.param); });
 
 }  // namespace
-}  // namespace gstnpu::test
+}  // namespace gstnpu::test::live_test

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <future>
 
-namespace gstnpu {
+namespace gstnpu::output_task_test {
 namespace {
 
 /// Signalled from the start; somebody has to look.
@@ -72,4 +72,4 @@ TEST_F(OutputTaskTest, EndsAreSeenOnceAFrameWasRefused) {
 }
 
 }  // namespace
-}  // namespace gstnpu
+}  // namespace gstnpu::output_task_test

@@ -14,7 +14,7 @@
 
 #include "element_harness.hpp"
 
-namespace gstnpu::test {
+namespace gstnpu::test::pixels_test {
 namespace {
 
 using npu::ColorMatrix;
@@ -257,4 +257,4 @@ std::string row_name(const testing::TestParamInfo<Row>& info) {
 INSTANTIATE_TEST_SUITE_P(Table, Pixels, testing::ValuesIn(rows_here()), row_name);
 
 }  // namespace
-}  // namespace gstnpu::test
+}  // namespace gstnpu::test::pixels_test

@@ -15,7 +15,7 @@
 #include "element_harness.hpp"
 #include "hand_made_frames.hpp"
 
-namespace gstnpu::test {
+namespace gstnpu::test::roi_list_test {
 namespace {
 
 constexpr int kModelSize = 16;
@@ -817,4 +817,4 @@ TEST_F(Crops, OfManySizesAreCompiledWhereNothingMayBeCopied) {
 }
 
 }  // namespace
-}  // namespace gstnpu::test
+}  // namespace gstnpu::test::roi_list_test

@@ -172,8 +172,6 @@ INSTANTIATE_TEST_SUITE_P(All, CopyCauses,
                            return name;
                          });
 
-constexpr guint64 kMs = 1'000'000;
-
 /// How often the answer changed.
 int observe(LatencyEstimate& latency, int times, guint64 ns) {
   int changes = 0;
@@ -183,42 +181,42 @@ int observe(LatencyEstimate& latency, int times, guint64 ns) {
 
 TEST(Latency, GrowsAtOnceButForWarmUp) {
   LatencyEstimate latency;
-  EXPECT_TRUE(latency.assume(33 * kMs));
-  EXPECT_FALSE(latency.assume(20 * kMs));
-  EXPECT_EQ(observe(latency, 2, 1000 * kMs), 0);
-  EXPECT_EQ(observe(latency, 1, 48 * kMs), 1);
-  EXPECT_EQ(latency.reported_ns(), 51 * kMs) << "a sixteenth of headroom";
-  EXPECT_EQ(observe(latency, 1, 50 * kMs), 0) << "inside the headroom";
+  EXPECT_TRUE(latency.assume(33 * GST_MSECOND));
+  EXPECT_FALSE(latency.assume(20 * GST_MSECOND));
+  EXPECT_EQ(observe(latency, 2, 1000 * GST_MSECOND), 0);
+  EXPECT_EQ(observe(latency, 1, 48 * GST_MSECOND), 1);
+  EXPECT_EQ(latency.reported_ns(), 51 * GST_MSECOND) << "a sixteenth of headroom";
+  EXPECT_EQ(observe(latency, 1, 50 * GST_MSECOND), 0) << "inside the headroom";
 }
 
 TEST(Latency, FallsToWhatIsMeasured) {
   LatencyEstimate latency;
-  latency.assume(33 * kMs);
-  EXPECT_EQ(observe(latency, 16, 2 * kMs), 1) << "soon after the start";
-  EXPECT_NEAR(static_cast<double>(latency.reported_ns()), 2.0 * kMs, 0.2 * kMs);
+  latency.assume(33 * GST_MSECOND);
+  EXPECT_EQ(observe(latency, 16, 2 * GST_MSECOND), 1) << "soon after the start";
+  EXPECT_NEAR(static_cast<double>(latency.reported_ns()), 2.0 * GST_MSECOND, 0.2 * GST_MSECOND);
 }
 
 TEST(Latency, FallsAgainAfterASlowTime) {
   LatencyEstimate latency;
-  observe(latency, 200, 2 * kMs);
-  observe(latency, 200, 80 * kMs);
-  EXPECT_EQ(latency.reported_ns(), 85 * kMs);
-  EXPECT_EQ(observe(latency, 100, 2 * kMs), 0) << "it may come again";
-  EXPECT_EQ(observe(latency, 100, 2 * kMs), 1);
-  EXPECT_NEAR(static_cast<double>(latency.reported_ns()), 2.0 * kMs, 0.2 * kMs);
+  observe(latency, 200, 2 * GST_MSECOND);
+  observe(latency, 200, 80 * GST_MSECOND);
+  EXPECT_EQ(latency.reported_ns(), 85 * GST_MSECOND);
+  EXPECT_EQ(observe(latency, 100, 2 * GST_MSECOND), 0) << "it may come again";
+  EXPECT_EQ(observe(latency, 100, 2 * GST_MSECOND), 1);
+  EXPECT_NEAR(static_cast<double>(latency.reported_ns()), 2.0 * GST_MSECOND, 0.2 * GST_MSECOND);
 }
 
 TEST(Latency, IsNotMadeOfOutliers) {
   LatencyEstimate latency;
-  observe(latency, 200, 2 * kMs);
-  EXPECT_EQ(observe(latency, 2, 500 * kMs), 0);
-  EXPECT_EQ(observe(latency, 1, 500 * kMs), 1);
+  observe(latency, 200, 2 * GST_MSECOND);
+  EXPECT_EQ(observe(latency, 2, 500 * GST_MSECOND), 0);
+  EXPECT_EQ(observe(latency, 1, 500 * GST_MSECOND), 1);
 }
 
 TEST(Latency, SettlesThoughTimesVary) {
   LatencyEstimate latency;
   int changes = 0;
-  for (guint64 i = 0; i < 3000; ++i) changes += latency.observe((20 + i * 7 % 5) * kMs);
+  for (guint64 i = 0; i < 3000; ++i) changes += latency.observe((20 + i * 7 % 5) * GST_MSECOND);
   EXPECT_LE(changes, 3);
 }
 

@@ -11,7 +11,7 @@
 
 #include "element_harness.hpp"
 
-namespace gstnpu::test {
+namespace gstnpu::test::streaming_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -554,4 +554,4 @@ TEST_F(Streaming, EosDownstreamEndsOneSegmentOnly) {
 }
 
 }  // namespace
-}  // namespace gstnpu::test
+}  // namespace gstnpu::test::streaming_test

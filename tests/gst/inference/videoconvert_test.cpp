@@ -18,7 +18,7 @@
 
 #include "element_harness.hpp"
 
-namespace gstnpu::test {
+namespace gstnpu::test::videoconvert_test {
 namespace {
 
 constexpr int kModelWidth = 24, kModelHeight = 18, kChannels = 3;
@@ -161,4 +161,4 @@ INSTANTIATE_TEST_SUITE_P(
     by_name);
 
 }  // namespace
-}  // namespace gstnpu::test
+}  // namespace gstnpu::test::videoconvert_test

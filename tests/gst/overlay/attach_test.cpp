@@ -10,7 +10,7 @@
 
 #include "element_harness.hpp"
 
-namespace gstnpu::test {
+namespace gstnpu::test::attach_test {
 namespace {
 
 constexpr int kWidth = 320, kHeight = 240;
@@ -226,4 +226,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return std::string(row.param.format); });
 
 }  // namespace
-}  // namespace gstnpu::test
+}  // namespace gstnpu::test::attach_test

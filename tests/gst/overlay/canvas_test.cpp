@@ -13,7 +13,7 @@
 
 #include "support/expect.hpp"
 
-namespace gstnpu {
+namespace gstnpu::canvas_test {
 namespace {
 
 constexpr Color kOrange{255, 145, 0};
@@ -261,4 +261,4 @@ TEST(Canvas, RefusesFormatsByName) {
 }
 
 }  // namespace
-}  // namespace gstnpu
+}  // namespace gstnpu::canvas_test

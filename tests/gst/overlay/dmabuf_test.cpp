@@ -13,7 +13,7 @@
 #include "element_harness.hpp"
 #include "results.hpp"
 
-namespace gstnpu::test {
+namespace gstnpu::test::dmabuf_test {
 namespace {
 
 using Bytes = std::vector<guint8>;
@@ -213,4 +213,4 @@ TEST(Dmabuf, ThatCannotBeWrittenIsCopied) {
 }
 
 }  // namespace
-}  // namespace gstnpu::test
+}  // namespace gstnpu::test::dmabuf_test

@@ -13,7 +13,7 @@
 #include "overlay/lettering.hpp"
 #include "overlay/palette.hpp"
 
-namespace gstnpu {
+namespace gstnpu::drawing_test {
 namespace {
 
 constexpr npu::vision::FrameSize kFrame{640, 360};
@@ -432,4 +432,4 @@ TEST(LetteringTest, ForgetsWhatHasBecomeTooMuch) {
 }
 
 }  // namespace
-}  // namespace gstnpu
+}  // namespace gstnpu::drawing_test

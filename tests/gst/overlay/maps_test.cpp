@@ -10,7 +10,7 @@
 #include "element_harness.hpp"
 #include "results.hpp"
 
-namespace gstnpu::test {
+namespace gstnpu::test::maps_test {
 namespace {
 
 constexpr int kWidth = 320, kHeight = 240;
@@ -235,4 +235,4 @@ INSTANTIATE_TEST_SUITE_P(All, EachMapFormat,
                          [](const auto& row) { return std::string(row.param); });
 
 }  // namespace
-}  // namespace gstnpu::test
+}  // namespace gstnpu::test::maps_test

@@ -10,7 +10,7 @@
 
 #include "element_harness.hpp"
 
-namespace gstnpu::test {
+namespace gstnpu::test::npuoverlay_test {
 namespace {
 
 constexpr int kWidth = 320, kHeight = 240;
@@ -357,4 +357,4 @@ TEST_F(NpuOverlay, OffersNoFormatThatItCannotDrawOn) {
 }
 
 }  // namespace
-}  // namespace gstnpu::test
+}  // namespace gstnpu::test::npuoverlay_test

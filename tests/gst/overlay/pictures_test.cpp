@@ -23,7 +23,7 @@
 #include "picture.hpp"
 #include "results.hpp"
 
-namespace gstnpu::test {
+namespace gstnpu::test::pictures_test {
 namespace {
 
 constexpr int kWidth = 320, kHeight = 180;
@@ -390,4 +390,4 @@ TEST(LabelsOfPictures, StandAboveTheirObjectsInTheirColor) {
 }
 
 }  // namespace
-}  // namespace gstnpu::test
+}  // namespace gstnpu::test::pictures_test

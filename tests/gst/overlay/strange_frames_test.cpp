@@ -11,7 +11,7 @@
 #include "element_harness.hpp"
 #include "results.hpp"
 
-namespace gstnpu::test {
+namespace gstnpu::test::strange_frames_test {
 namespace {
 
 constexpr guint8 kFill = 128, kGuard = 0xA5;
@@ -250,4 +250,4 @@ TEST(StrangeStreams, MayHaveThousandsOfObjects) {
 }
 
 }  // namespace
-}  // namespace gstnpu::test
+}  // namespace gstnpu::test::strange_frames_test

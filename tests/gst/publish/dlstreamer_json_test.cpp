@@ -7,7 +7,7 @@
 
 #include "publish/frame_json.hpp"
 
-namespace gstnpu {
+namespace gstnpu::dlstreamer_json_test {
 namespace {
 
 std::shared_ptr<const FrameAnswer> answer_of(std::vector<FoundObject> objects) {
@@ -110,4 +110,4 @@ TEST(DlstreamerJson, HasSourceTimeAndTensorsWhereAsked) {
 }
 
 }  // namespace
-}  // namespace gstnpu
+}  // namespace gstnpu::dlstreamer_json_test

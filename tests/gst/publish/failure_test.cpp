@@ -17,6 +17,7 @@
 #include "gst/leak_check.hpp"
 #include "gst/publish_harness.hpp"
 
+namespace failure_test {
 namespace {
 
 using namespace gstnpu_test;
@@ -275,3 +276,4 @@ TEST(PublishFailure, OfTheLastLineIsToldAtEos) {
 }
 
 }  // namespace
+}  // namespace failure_test

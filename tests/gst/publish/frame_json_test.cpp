@@ -12,7 +12,7 @@
 
 #include "said.hpp"
 
-namespace gstnpu {
+namespace gstnpu::frame_json_test {
 namespace {
 
 std::shared_ptr<const FrameAnswer> answer_of(std::vector<FoundObject> objects) {
@@ -168,4 +168,4 @@ TEST(FrameJson, TellsOfAMapWithoutNumbersThatItHasNone) {
 }
 
 }  // namespace
-}  // namespace gstnpu
+}  // namespace gstnpu::frame_json_test

@@ -6,6 +6,7 @@
 #include "gst/publish_harness.hpp"
 #include "sinks/child_process.hpp"
 
+namespace publish_test {
 namespace {
 
 using gstnpu_test::becomes;
@@ -393,3 +394,4 @@ TEST(Publish, SurvivesAHundredStateCycles) {
 }
 
 }  // namespace
+}  // namespace publish_test

@@ -7,8 +7,6 @@
 namespace gstnpu {
 namespace {
 
-constexpr guint64 kMs = 1'000'000;
-
 TraceSample a_stream() {
   return {.at_us = 10'000'000,
           .frames = 308,
@@ -21,13 +19,13 @@ TraceSample a_stream() {
           .gap = 1,
           .skipped = 1,
           .no_objects = 2,
-          .device_ns = 12 * kMs,
-          .queue_ns = kMs / 2,
-          .p50_ns = 13 * kMs,
-          .p95_ns = 15 * kMs,
-          .p99_ns = 21 * kMs,
-          .busy_ns = 3600 * kMs,
-          .wall_ns = 10'000 * kMs,
+          .device_ns = 12 * GST_MSECOND,
+          .queue_ns = GST_MSECOND / 2,
+          .p50_ns = 13 * GST_MSECOND,
+          .p95_ns = 15 * GST_MSECOND,
+          .p99_ns = 21 * GST_MSECOND,
+          .busy_ns = 3600 * GST_MSECOND,
+          .wall_ns = 10'000 * GST_MSECOND,
           .device = "an NPU"};
 }
 
@@ -48,14 +46,14 @@ TEST(TraceReport, OfAnIntervalIsOfWhatCameSince) {
   now.frames += 25;
   now.inferred += 20;
   now.late += 5;
-  now.busy_ns += 500 * kMs;
+  now.busy_ns += 500 * GST_MSECOND;
   const TraceReport report = report_of(now, before);
   EXPECT_EQ(report.counted.frames, 25u);
   EXPECT_EQ(report.counted.late, 5u);
   EXPECT_EQ(report.counted.copied, 0u);
   EXPECT_DOUBLE_EQ(report.fps, 10);
   EXPECT_DOUBLE_EQ(report.utilisation, 0.25);
-  EXPECT_EQ(report.counted.p99_ns, 21 * kMs) << "times are of the last ones";
+  EXPECT_EQ(report.counted.p99_ns, 21 * GST_MSECOND) << "times are of the last ones";
 }
 
 TEST(TraceReport, WithoutTimeHasNoRates) {

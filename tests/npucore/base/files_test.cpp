@@ -23,7 +23,7 @@
 
 #include "support.hpp"
 
-namespace npu::test {
+namespace npu::test::files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -241,4 +241,4 @@ TEST_F(Locks, AreFreeThoughAChildLivesThatWasForkedMeanwhile) {
 }
 
 }  // namespace
-}  // namespace npu::test
+}  // namespace npu::test::files_test

@@ -16,7 +16,7 @@
 
 #include "cached.hpp"
 
-namespace npu::test {
+namespace npu::test::cache_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -271,4 +271,4 @@ TEST_F(CacheOfManyProcesses, OutlivesThoseThatAreKilled) {
 }
 
 }  // namespace
-}  // namespace npu::test
+}  // namespace npu::test::cache_test

@@ -11,7 +11,7 @@
 
 #include "support.hpp"
 
-namespace npu::test {
+namespace npu::test::driver_view_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -340,4 +340,4 @@ TEST_F(AnonymousMemory, HoldsTheWeightsOnceWhenTheyAreCopied) {
 }
 
 }  // namespace
-}  // namespace npu::test
+}  // namespace npu::test::driver_view_test

@@ -11,7 +11,7 @@
 
 #include "support.hpp"
 
-namespace npu::test {
+namespace npu::test::formats_test {
 namespace {
 
 constexpr std::size_t kRow = 16;
@@ -105,4 +105,4 @@ TEST(FormatsPage, ShowsABlobFileThatIsRead) {
 }
 
 }  // namespace
-}  // namespace npu::test
+}  // namespace npu::test::formats_test

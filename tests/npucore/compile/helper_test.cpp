@@ -20,7 +20,7 @@
 
 #include "support.hpp"
 
-namespace npu::test {
+namespace npu::test::helper_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -488,4 +488,4 @@ TEST_F(HelpersOfAnEndingProcess, AreNotStoppedByItsTerminalsInterrupt) {
 }
 
 }  // namespace
-}  // namespace npu::test
+}  // namespace npu::test::helper_test

@@ -15,7 +15,7 @@
 
 #include "support.hpp"
 
-namespace npu::test {
+namespace npu::test::library_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -320,4 +320,4 @@ TEST_F(Libraries, AreEndedByACancelAtAnyMoment) {
 }
 
 }  // namespace
-}  // namespace npu::test
+}  // namespace npu::test::library_test

@@ -10,7 +10,7 @@
 
 #include "support.hpp"
 
-namespace npu::test {
+namespace npu::test::file_pages_test {
 namespace {
 
 class FilePages : public OnSoftwareNpu {};
@@ -36,4 +36,4 @@ TEST_F(FilePages, StayMappedAsLongAsAnyContextHasThem) {
 }
 
 }  // namespace
-}  // namespace npu::test
+}  // namespace npu::test::file_pages_test

@@ -15,7 +15,7 @@
 
 #include "support.hpp"
 
-namespace npu::test {
+namespace npu::test::remote_test {
 namespace {
 
 const Shape kShape = {1, 3, 4, 4};
@@ -228,4 +228,4 @@ TEST_F(RemoteTensors, AreBracketedForTheCpu) {
 }
 
 }  // namespace
-}  // namespace npu::test
+}  // namespace npu::test::remote_test

@@ -12,7 +12,7 @@
 
 #include "support.hpp"
 
-namespace npu::test {
+namespace npu::test::binding_test {
 namespace {
 
 constexpr std::size_t kBytes = kAffineElements * sizeof(float);
@@ -436,4 +436,4 @@ TEST_F(Bindings, ThatFailedAreNotThereAndCanBeTriedAgain) {
 }
 
 }  // namespace
-}  // namespace npu::test
+}  // namespace npu::test::binding_test

@@ -15,7 +15,7 @@
 
 #include "support.hpp"
 
-namespace npu::test {
+namespace npu::test::callback_test {
 namespace {
 
 /// Ends the program if `ended` never comes: no deadlock outlasts the test.
@@ -465,4 +465,4 @@ TEST_F(Callbacks, WaitForAnothersEndWhereThatDoesNotWaitForThem) {
 }
 
 }  // namespace
-}  // namespace npu::test
+}  // namespace npu::test::callback_test

@@ -11,7 +11,7 @@
 
 #include "support.hpp"
 
-namespace npu::test {
+namespace npu::test::compiled_model_test {
 namespace {
 
 void fill(const Tensor& tensor, float first) {
@@ -373,4 +373,4 @@ TEST_F(Blobs, ThatAreNoBlobsAreRefused) {
 }
 
 }  // namespace
-}  // namespace npu::test
+}  // namespace npu::test::compiled_model_test

@@ -23,7 +23,7 @@
 
 #include "support.hpp"
 
-namespace npu::test {
+namespace npu::test::lifetime_test {
 namespace {
 
 constexpr std::size_t kBytes = kAffineElements * sizeof(float);
@@ -399,4 +399,4 @@ TEST_F(AtExit, StaticObjectsThatCompileGetAnError) {
 }
 
 }  // namespace
-}  // namespace npu::test
+}  // namespace npu::test::lifetime_test

@@ -10,7 +10,7 @@
 
 #include "support.hpp"
 
-namespace npu::test {
+namespace npu::test::typed_tensor_test {
 namespace {
 
 class TypedTensors : public OnSoftwareNpu {
@@ -149,4 +149,4 @@ TEST_F(TypedTensors, OfHalfPrecisionAreConverted) {
 }
 
 }  // namespace
-}  // namespace npu::test
+}  // namespace npu::test::typed_tensor_test

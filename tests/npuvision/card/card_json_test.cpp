@@ -8,7 +8,7 @@
 
 #include "support/expect_error.hpp"
 
-namespace npu::vision {
+namespace npu::vision::card_json_test {
 namespace {
 
 ModelCard full_card() {
@@ -282,4 +282,4 @@ TEST(AppliedCard, GivesNoScaleAMeanOfAnother) {
 }
 
 }  // namespace
-}  // namespace npu::vision
+}  // namespace npu::vision::card_json_test

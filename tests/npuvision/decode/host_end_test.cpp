@@ -11,7 +11,7 @@
 #include "reference.hpp"
 #include "yolo_heads.hpp"
 
-namespace npu::vision {
+namespace npu::vision::host_end_test {
 namespace {
 
 using Rows = std::vector<std::vector<double>>;
@@ -456,4 +456,4 @@ TEST(HostTopK, IsInTheCard) {
 }
 
 }  // namespace
-}  // namespace npu::vision
+}  // namespace npu::vision::host_end_test

@@ -6,7 +6,7 @@
 #include "reference.hpp"
 #include "shapes.hpp"
 
-namespace npu::vision {
+namespace npu::vision::mask_queries_test {
 namespace {
 
 TEST(MaskQueries, MeanWhatTheirAuthorsMean) {
@@ -135,4 +135,4 @@ TEST(MaskQueries, OfNoNumbersAreUndefined) {
 }
 
 }  // namespace
-}  // namespace npu::vision
+}  // namespace npu::vision::mask_queries_test

@@ -6,7 +6,7 @@
 #include "reference.hpp"
 #include "shapes.hpp"
 
-namespace npu::vision {
+namespace npu::vision::pictures_test {
 namespace {
 
 TEST(Pictures, MeanWhatTheirAuthorsMean) {
@@ -175,7 +175,7 @@ INSTANTIATE_TEST_SUITE_P(
                    {64, 64}}),
     by_name);
 
-Answer decoded(const ModelCard& card, const TestTensor& tensor) {
+Answer decoded_map(const ModelCard& card, const TestTensor& tensor) {
   const TensorView view = tensor.view();
   Answer answer;
   make_decoder(card, std::span(&view, 1), {4, 4})
@@ -187,28 +187,28 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
 TEST(Depth, WithAPlaceOfNoNumberIsNoAnswer) {
   const TestTensor map("o", ElementType::kF32, {1, 2, 2}, {1, 2, kNaN, 3});
-  EXPECT_TRUE(decoded(card_of(Task::kDepth), map).value_map.empty());
-  EXPECT_TRUE(decoded(card_of(Task::kDepth), map).is_undefined);
+  EXPECT_TRUE(decoded_map(card_of(Task::kDepth), map).value_map.empty());
+  EXPECT_TRUE(decoded_map(card_of(Task::kDepth), map).is_undefined);
 }
 
 TEST(Segmentation, TakesNoScoreThatIsNoNumber) {
   const TestTensor map("o", ElementType::kF32, {1, 2, 1, 2}, {kNaN, 1, 0, 2});
-  EXPECT_EQ(decoded(card_of(Task::kSemantic), map).class_map.values,
+  EXPECT_EQ(decoded_map(card_of(Task::kSemantic), map).class_map.values,
             (std::vector<std::uint16_t>{1, 1}));
   const TestTensor none("o", ElementType::kF32, {1, 2, 1, 2}, {kNaN, 1, kNaN, 2});
-  EXPECT_TRUE(decoded(card_of(Task::kSemantic), none).class_map.empty());
-  EXPECT_TRUE(decoded(card_of(Task::kSemantic), none).is_undefined);
+  EXPECT_TRUE(decoded_map(card_of(Task::kSemantic), none).class_map.empty());
+  EXPECT_TRUE(decoded_map(card_of(Task::kSemantic), none).is_undefined);
 }
 
 TEST(Segmentation, RefusesWhatIsNoClass) {
   const TestTensor map("o", ElementType::kI32, {1, 1, 2}, {1, 2});
-  EXPECT_THROW(decoded(card_of(Task::kSemantic, 2), map), Error);
-  EXPECT_EQ(decoded(card_of(Task::kSemantic, 3), map).class_map.values.back(), 2);
+  EXPECT_THROW(decoded_map(card_of(Task::kSemantic, 2), map), Error);
+  EXPECT_EQ(decoded_map(card_of(Task::kSemantic, 3), map).class_map.values.back(), 2);
 }
 
 TEST(Embedding, OfNoNumbersIsUndefined) {
   const TestTensor vector("o", ElementType::kF32, {1, 3}, {1, kNaN, 0});
-  const Answer answer = decoded(card_of(Task::kEmbed), vector);
+  const Answer answer = decoded_map(card_of(Task::kEmbed), vector);
   EXPECT_TRUE(answer.is_undefined);
   EXPECT_TRUE(answer.embedding.empty());
 }
@@ -239,7 +239,7 @@ TEST(Embedding, IsThatOfThePictureAmongAnEncodersOutputs) {
 
 TEST(Embedding, OfLengthZeroHasNoDirection) {
   const TestTensor vector("o", ElementType::kF32, {1, 3}, {0, 0, 0});
-  EXPECT_TRUE(decoded(card_of(Task::kEmbed), vector).embedding.empty());
+  EXPECT_TRUE(decoded_map(card_of(Task::kEmbed), vector).embedding.empty());
 }
 
 TEST(Anomaly, OfAnomalib2IsAProbability) {
@@ -277,4 +277,4 @@ TEST(Pictures, ElementsHaveBytesOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace npu::vision
+}  // namespace npu::vision::pictures_test

@@ -4,7 +4,7 @@
 #include "reference.hpp"
 #include "yolo_heads.hpp"
 
-namespace npu::vision {
+namespace npu::vision::rtdetr_test {
 namespace {
 
 using Rows = std::vector<std::vector<double>>;
@@ -87,4 +87,4 @@ TEST(RtDetr, IsNotGuessed) {
 }
 
 }  // namespace
-}  // namespace npu::vision
+}  // namespace npu::vision::rtdetr_test

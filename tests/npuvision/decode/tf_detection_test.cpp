@@ -5,7 +5,7 @@
 #include "reference.hpp"
 #include "shapes.hpp"
 
-namespace npu::vision {
+namespace npu::vision::tf_detection_test {
 namespace {
 
 TEST(TfDetection, MeansWhatItsAuthorsMean) {
@@ -152,4 +152,4 @@ TEST(TfDetection, RefusesAnyNumberOfDetectionsThatIsNone) {
 }
 
 }  // namespace
-}  // namespace npu::vision
+}  // namespace npu::vision::tf_detection_test

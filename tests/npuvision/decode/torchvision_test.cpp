@@ -5,7 +5,7 @@
 #include "reference.hpp"
 #include "shapes.hpp"
 
-namespace npu::vision {
+namespace npu::vision::torchvision_test {
 namespace {
 
 TEST(Torchvision, MeansWhatItsAuthorsMean) {
@@ -104,4 +104,4 @@ TEST(TorchvisionRefusals, WithoutNamesAdviseNoOtherFamily) {
 }
 
 }  // namespace
-}  // namespace npu::vision
+}  // namespace npu::vision::torchvision_test

@@ -6,7 +6,7 @@
 #include "reference.hpp"
 #include "yolo_heads.hpp"
 
-namespace npu::vision {
+namespace npu::vision::yolo_cards_test {
 namespace {
 
 struct ShapeRow {
@@ -363,4 +363,4 @@ INSTANTIATE_TEST_SUITE_P(
     by_name);
 
 }  // namespace
-}  // namespace npu::vision
+}  // namespace npu::vision::yolo_cards_test

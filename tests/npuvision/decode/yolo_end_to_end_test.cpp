@@ -7,7 +7,7 @@
 #include "reference.hpp"
 #include "yolo_heads.hpp"
 
-namespace npu::vision {
+namespace npu::vision::yolo_end_to_end_test {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -126,4 +126,4 @@ TEST(YoloX, SizesBeyondAllNumbersAreNone) {
 }
 
 }  // namespace
-}  // namespace npu::vision
+}  // namespace npu::vision::yolo_end_to_end_test

@@ -7,7 +7,7 @@
 #include "reference.hpp"
 #include "shapes.hpp"
 
-namespace npu::vision {
+namespace npu::vision::yolo_grids_test {
 namespace {
 
 std::vector<Shaped> heads(std::size_t channels) {
@@ -131,4 +131,4 @@ TEST(YoloGrids, RefuseScoresThatAreSaidToBeProbabilitiesAndAreNone) {
 }
 
 }  // namespace
-}  // namespace npu::vision
+}  // namespace npu::vision::yolo_grids_test

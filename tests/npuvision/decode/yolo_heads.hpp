@@ -10,6 +10,7 @@
 #include <npucore/error.hpp>
 
 #include "reference.hpp"
+#include "shapes.hpp"
 
 namespace npu::vision {
 
@@ -17,13 +18,6 @@ struct Frame {
   npu::FrameGeometry geometry;
   FrameSize size{640, 640};
 };
-
-inline ModelCard card_of(Task task, std::size_t labels) {
-  ModelCard card;
-  card.task = task;
-  card.labels.assign(labels, "thing");
-  return card;
-}
 
 /// A row of values for each box; channels first it is turned.
 inline TestTensor tensor_of_rows(const std::vector<std::vector<double>>& rows,

@@ -9,7 +9,7 @@
 #include "reference.hpp"
 #include "yolo_heads.hpp"
 
-namespace npu::vision {
+namespace npu::vision::yolo_raw_test {
 namespace {
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -498,4 +498,4 @@ TEST(YoloRaw, RefusesMemoryThatEndsTooEarly) {
 }
 
 }  // namespace
-}  // namespace npu::vision
+}  // namespace npu::vision::yolo_raw_test

@@ -13,7 +13,7 @@
 #include "../allocations.hpp"
 #include "decode/boxes.hpp"
 
-namespace npu::vision {
+namespace npu::vision::tracker_test {
 namespace {
 
 constexpr FrameSize kFrame{640, 360};
@@ -350,4 +350,4 @@ TEST(Tracker, AllocatesNothingOnceWarm) {
 }
 
 }  // namespace
-}  // namespace npu::vision
+}  // namespace npu::vision::tracker_test

@@ -5,7 +5,7 @@
 #include "base/failure.hpp"
 #include "support/expect.hpp"
 
-namespace softnpu {
+namespace softnpu::build_flags_test {
 namespace {
 
 TEST(BuildFlags, TakeWhatOpenvinosPluginSends) {
@@ -224,4 +224,4 @@ TEST(Options, AreListedOnce) {
 }
 
 }  // namespace
-}  // namespace softnpu
+}  // namespace softnpu::build_flags_test

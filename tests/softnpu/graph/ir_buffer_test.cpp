@@ -9,7 +9,7 @@
 #include "base/failure.hpp"
 #include "support/expect.hpp"
 
-namespace softnpu {
+namespace softnpu::ir_buffer_test {
 namespace {
 
 using Bytes = std::vector<std::byte>;
@@ -89,4 +89,4 @@ INSTANTIATE_TEST_SUITE_P(
     by_name);
 
 }  // namespace
-}  // namespace softnpu
+}  // namespace softnpu::ir_buffer_test

@@ -10,7 +10,7 @@
 #include "base/failure.hpp"
 #include "support/expect.hpp"
 
-namespace softnpu {
+namespace softnpu::refusals_test {
 namespace {
 
 /// As Intel's compiler 8.4 was asked, on 3720, 4000 and 5010.
@@ -83,4 +83,4 @@ TEST(Refusals, AreOfAnOperatorOrOfALayer) {
 }
 
 }  // namespace
-}  // namespace softnpu
+}  // namespace softnpu::refusals_test

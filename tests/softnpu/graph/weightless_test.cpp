@@ -14,7 +14,7 @@
 #include "graph/ir_buffer.hpp"
 #include "support/expect.hpp"
 
-namespace softnpu {
+namespace softnpu::weightless_test {
 namespace {
 
 using Bytes = std::vector<std::byte>;
@@ -360,4 +360,4 @@ TEST(Weightless, SurvivesDamage) {
 }
 
 }  // namespace
-}  // namespace softnpu
+}  // namespace softnpu::weightless_test

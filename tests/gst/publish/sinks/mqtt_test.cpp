@@ -10,6 +10,7 @@
 #include "mosquitto.hpp"
 #include "publishing.hpp"
 
+namespace mqtt_test {
 namespace {
 
 using namespace gstnpu_test;
@@ -376,3 +377,4 @@ TEST(MqttConfig, IsRefused) {
 }
 
 }  // namespace
+}  // namespace mqtt_test
