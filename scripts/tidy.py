@@ -36,14 +36,20 @@ def without_precompiled(command):
     return re.sub(r" -fpch-preprocess| -include \S+| --param=\S+", "", command)
 
 
+def parts(path):
+    """The files of one compilation: itself, or those that meson put into it."""
+    return [Path(name).resolve() for name in re.findall(r"#include<(.+)>", path.read_text())] if "-unity" in path.name else [path]
+
+
 def sources(build, with_tests):
     """Source path -> (its compile command, the folder to run it in), one for each file of the tree."""
     halls = rooms.PRODUCT + (rooms.TESTS if with_tests else ())
     found = {}
     for row in json.loads((build / "compile_commands.json").read_text()):
-        path = (Path(row["directory"]) / row["file"]).resolve()
-        if path.is_relative_to(TREE) and path.relative_to(TREE).parts[0] in halls and path.suffix == ".cpp":
-            found.setdefault(path, (without_precompiled(row["command"]), row["directory"]))
+        for path in parts((Path(row["directory"]) / row["file"]).resolve()):
+            if path.is_relative_to(TREE) and path.relative_to(TREE).parts[0] in halls and path.suffix == ".cpp":
+                command = without_precompiled(row["command"]).replace(f" -c {row['file']}", f" -c {path}")
+                found.setdefault(path, (command, row["directory"]))
     return found
 
 
