@@ -6,18 +6,11 @@
 #include <npuvision/model_card.hpp>
 
 #include "port_report.hpp"
+#include "report.hpp"
 
 namespace {
 
 using nlohmann::ordered_json;
-
-std::string dotted(const npu::Version& version, bool with_patch) {
-  std::string text = std::to_string(version.major) + '.' + std::to_string(version.minor);
-  if (with_patch) {
-    text += '.' + std::to_string(version.patch);
-  }
-  return text;
-}
 
 bool is_known(const npu::Version& version) {
   return version.major != 0 || version.minor != 0 || version.patch != 0;

@@ -9,14 +9,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::string dotted(const npu::Version& version, bool with_patch) {
-  std::string text = std::to_string(version.major) + '.' + std::to_string(version.minor);
-  if (with_patch) {
-    text += '.' + std::to_string(version.patch);
-  }
-  return text;
-}
-
 bool has_compiler(const npu::DeviceInfo& info) {
   return info.compiler.major != 0 || info.compiler.minor != 0;
 }
@@ -97,6 +89,14 @@ ordered_json findings_json(const std::vector<npu::Finding>& findings) {
 }
 
 }  // namespace
+
+std::string dotted(const npu::Version& version, bool with_patch) {
+  std::string text = std::to_string(version.major) + '.' + std::to_string(version.minor);
+  if (with_patch) {
+    text += '.' + std::to_string(version.patch);
+  }
+  return text;
+}
 
 Report make_report(const std::string& device_name) {
   Report report;

@@ -15,6 +15,9 @@ struct Report {
   std::string error;                         ///< the reason why no device was opened
 };
 
+/// As "1.13", or "1.13.0".
+std::string dotted(const npu::Version& version, bool with_patch);
+
 Report make_report(const std::string& device_name);
 nlohmann::ordered_json to_json(const Report& report);
 std::string to_text(const Report& report);
