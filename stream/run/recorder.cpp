@@ -13,10 +13,10 @@
 namespace npustream {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{128} << 20U;  // of one stream's kept frames
-constexpr std::size_t kMostCauses = 8;                       // that are told
-constexpr unsigned kMostTimeless = 10;                       // frames
-constexpr long kMostUnwritten = 8;                           // clips
+constexpr std::size_t kMostKeptBytes = std::size_t{128} << 20U;  // of one stream's kept frames
+constexpr std::size_t kMostCauses = 8;                           // that are told
+constexpr unsigned kMostTimeless = 10;                           // frames
+constexpr long kMostUnwritten = 8;                               // clips
 constexpr GstClockTime kPauseAfterFailure = 10 * GST_SECOND;
 
 GstClockTime seconds(const Json& keys, const char* key, double if_missing) {
@@ -273,7 +273,7 @@ void Recorder::trim() {
     }
   }
   drop_first(unneeded);
-  while (kept_bytes_ > kMostBytes) {
+  while (kept_bytes_ > kMostKeptBytes) {
     std::size_t next_key = 1;
     while (next_key < kept_.size() && !kept_[next_key].is_key) ++next_key;
     drop_first(next_key);

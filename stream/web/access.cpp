@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kShortestToken = 16;
 constexpr const char* kCookie = "npu_stream_session=";
 
-[[noreturn]] void refuse(const std::string& file, const std::string& why) {
+[[noreturn]] void refuse_token_file(const std::string& file, const std::string& why) {
   throw std::runtime_error("server.token-file " + file + ": " + why);
 }
 
@@ -56,27 +56,28 @@ std::string read_token(const std::string& path) {
   const File file(path);
   struct stat status = {};
   if (file.fd < 0 || ::fstat(file.fd, &status) != 0) {
-    refuse(path, std::strerror(errno));
+    refuse_token_file(path, std::strerror(errno));
   }
   if (!S_ISREG(status.st_mode)) {
-    refuse(path, "not a file");
+    refuse_token_file(path, "not a file");
   }
   if (!is_safe(status)) {
-    refuse(path,
-           "others can read it: chmod 600 it; or let it be root's or this user's, with mode 440 or "
-           "640 and a group that this process is in");
+    refuse_token_file(
+        path,
+        "others can read it: chmod 600 it; or let it be root's or this user's, with mode 440 or "
+        "640 and a group that this process is in");
   }
   std::array<char, 4096> text = {};
   const ssize_t size = ::read(file.fd, text.data(), text.size());
   if (size < 0) {
-    refuse(path, std::strerror(errno));
+    refuse_token_file(path, std::strerror(errno));
   }
   std::string token(text.data(), static_cast<std::size_t>(size));
   token.erase(token.find_last_not_of(" \t\r\n") + 1);
   const bool plain =
       std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < 0x7f; });
   if (token.size() < kShortestToken || !plain) {
-    refuse(
+    refuse_token_file(
         path,
         "a token is one line of at least 16 letters and digits; 'openssl rand -hex 32' makes one");
   }
