@@ -132,7 +132,7 @@ void bind_stats(nb::module_& module) {
       .def_ro("warnings", &LoadStats::warnings);
 }
 
-nb::object frame_of(const CompiledModel& model) {
+nb::object input_frame(const CompiledModel& model) {
   const auto& input = model.frame_input();
   return input ? nb::cast(input->preprocess.frame) : nb::none();
 }
@@ -177,7 +177,7 @@ void bind_compiled(nb::module_& module) {
       .def_prop_ro("device", &CompiledModel::device, nb::rv_policy::copy)
       .def_prop_ro("inputs", &CompiledModel::inputs, nb::rv_policy::copy)
       .def_prop_ro("outputs", &CompiledModel::outputs, nb::rv_policy::copy)
-      .def_prop_ro("frame", &frame_of, "The Frame that its image input takes, or None.")
+      .def_prop_ro("frame", &input_frame, "The Frame that its image input takes, or None.")
       .def_prop_ro("model_info", &CompiledModel::model_info, nb::rv_policy::copy)
       .def_prop_ro("load_stats", &CompiledModel::load_stats)
       .def_prop_ro("is_lost", &CompiledModel::is_lost,

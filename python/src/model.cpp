@@ -38,9 +38,9 @@ void bind_port(nb::module_& module) {
       });
 }
 
-npu::FrameLayout frame_of(const std::string& format, std::uint32_t width, std::uint32_t height,
-                          const std::string& matrix, const std::string& range,
-                          std::pair<std::uint32_t, std::uint32_t> crop, nb::handle planes) {
+npu::FrameLayout layout_of(const std::string& format, std::uint32_t width, std::uint32_t height,
+                           const std::string& matrix, const std::string& range,
+                           std::pair<std::uint32_t, std::uint32_t> crop, nb::handle planes) {
   auto frame = npu::FrameLayout::tight(npu::pixel_format_from_string(format), width, height);
   frame.matrix = npu::color_matrix_from_string(matrix);
   frame.range = npu::color_range_from_string(range);
@@ -70,7 +70,7 @@ void bind_frame(nb::module_& module) {
           [](FrameLayout* self, const std::string& format, std::uint32_t width,
              std::uint32_t height, const std::string& matrix, const std::string& range,
              std::pair<std::uint32_t, std::uint32_t> crop, nb::handle planes) {
-            new (self) FrameLayout(frame_of(format, width, height, matrix, range, crop, planes));
+            new (self) FrameLayout(layout_of(format, width, height, matrix, range, crop, planes));
           },
           "format"_a, "width"_a, "height"_a, nb::kw_only(), "matrix"_a = "bt601",
           "range"_a = "limited", "crop"_a = std::pair<std::uint32_t, std::uint32_t>(0, 0),

@@ -13,7 +13,7 @@ namespace {
 using namespace nb::literals;
 
 /// How often a wait looks for Ctrl-C.
-constexpr std::chrono::milliseconds kSlice{100};
+constexpr std::chrono::milliseconds kWaitSlice{100};
 /// Memory that no array shows any more is kept for so many results.
 constexpr std::size_t kMostSlots = 4;
 
@@ -268,8 +268,9 @@ bool Request::wait_for(std::chrono::nanoseconds timeout) {
                           ? timeout
                           : std::max(timeout - (Clock::now() - begin), std::chrono::nanoseconds(0));
     try {
-      if (without_gil(
-              [&] { return request_->wait(std::min<std::chrono::nanoseconds>(left, kSlice)); })) {
+      if (without_gil([&] {
+            return request_->wait(std::min<std::chrono::nanoseconds>(left, kWaitSlice));
+          })) {
         is_in_flight_ = false;
         return true;
       }
@@ -277,7 +278,7 @@ bool Request::wait_for(std::chrono::nanoseconds timeout) {
       is_in_flight_ = false;
       throw;
     }
-    if (left <= kSlice) return false;
+    if (left <= kWaitSlice) return false;
     check_signals();
   }
 }

@@ -11,7 +11,7 @@ struct State {
 };
 
 /// The state's memory, as an array: the newest value.
-nb::object numpy_of(State& state) {
+nb::object numpy_of_state(State& state) {
   const Request::Use use(*state.request);
   state.request->idle();
   const npu::State& variable = state.state;
@@ -58,7 +58,7 @@ void bind_state(nb::module_& module) {
       .def_prop_ro("name", [](const State& state) { return state.state.name(); })
       .def_prop_ro("dtype", [](const State& state) { return dtype_name(state.state.type()); })
       .def_prop_ro("shape", [](const State& state) { return tuple_of(state.state.shape()); })
-      .def("numpy", &numpy_of,
+      .def("numpy", &numpy_of_state,
            "An array on the memory that the NPU reads and writes: do not touch it in flight.")
       .def("set", &set, nb::arg("value"),
            "Copies an array's values, or uses a Tensor as the state from now on.")
