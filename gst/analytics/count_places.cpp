@@ -1,15 +1,13 @@
 #include "count_places.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <initializer_list>
+#include <iterator>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -82,113 +80,71 @@ std::string parse_name(const Json& place, const std::string& where, std::set<std
   return name->get<std::string>();
 }
 
+/// Calls `each` with every item of a list, which may be missing, and with its place in errors.
+template <typename Each>
+void for_each_item(const Json& json, const char* key, const std::string& source, Each&& each) {
+  const auto list = json.find(key);
+  if (list == json.end()) return;
+  const std::string where = source + ": " + key;
+  if (!list->is_array()) {
+    refuse(where, "must be a list, [...]");
+  }
+  check_count(*list, where, kMostPlaces);
+  for (std::size_t i = 0; i < list->size(); ++i) {
+    each((*list)[i], where + "[" + std::to_string(i) + "]");
+  }
+}
+
 /// Calls `add` with the name and the points of each place.
 template <typename Add>
 void parse_list(const Json& json, const char* key, const std::string& source, Add&& add) {
-  const auto list = json.find(key);
-  if (list == json.end()) return;
-  if (!list->is_array()) {
-    refuse(source + ": " + key, "must be a list, [...]");
-  }
-  check_count(*list, source + ": " + key, kMostPlaces);
   std::set<std::string> names;
-  for (std::size_t i = 0; i < list->size(); ++i) {
-    const std::string where = source + ": " + key + "[" + std::to_string(i) + "]";
-    check_keys((*list)[i], where, {"name", "points"});
-    const std::string name = parse_name((*list)[i], where, &names);
-    add(name, parse_points((*list)[i], where), where);
-  }
-}
-
-/// As editors count them; `byte` from 1 on.
-std::string line_and_column(const std::string& text, std::size_t byte) {
-  const std::size_t at = std::min(byte, text.size() + 1) - 1;
-  const std::string before = text.substr(0, at);
-  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
-  const std::size_t column = at - (before.rfind('\n') + 1) + 1;
-  return "line " + std::to_string(line) + ", column " + std::to_string(column);
+  for_each_item(json, key, source, [&](const Json& place, const std::string& where) {
+    check_keys(place, where, {"name", "points"});
+    const std::string name = parse_name(place, where, &names);
+    add(name, parse_points(place, where), where);
+  });
 }
 
 /// Refuses a key that occurs twice: the first value would be lost silently.
-class DuplicateKeys {
- public:
-  bool operator()(Json::parse_event_t event, const Json& parsed) {
+Json parse_json(const std::string& text, const std::string& source) {
+  if (text.size() > kMostBytes) {
+    refuse(source, "is longer than 1 MiB");
+  }
+  std::vector<std::set<std::string>> open;  // keys of objects that have not ended
+  const auto look = [&](int, Json::parse_event_t event, const Json& parsed) {
     if (event == Json::parse_event_t::object_start) {
-      open_.emplace_back();
+      open.emplace_back();
     } else if (event == Json::parse_event_t::object_end) {
-      open_.pop_back();
-    } else if (event == Json::parse_event_t::key) {
-      const auto key = parsed.get<std::string>();
-      if (!open_.back().insert(key).second) {
-        first_ = first_.value_or(key);
-      }
+      open.pop_back();
+    } else if (event == Json::parse_event_t::key && !open.back().insert(parsed).second) {
+      refuse(source, "has the key " + parsed.dump() + " twice in one object");
     }
     return true;
-  }
-  const std::optional<std::string>& first() const { return first_; }
-
- private:
-  std::vector<std::set<std::string>> open_;  // keys of objects that have not ended
-  std::optional<std::string> first_;
-};
-
-Json parse_json(const std::string& text, const std::string& source) {
+  };
   try {
-    DuplicateKeys duplicates;
-    Json json =
-        Json::parse(text, [&duplicates](int, Json::parse_event_t event, const Json& parsed) {
-          return duplicates(event, parsed);
-        });
-    if (duplicates.first()) {
-      refuse(source, "has the key \"" + *duplicates.first() + "\" twice in one object");
-    }
-    return json;
-  } catch (const Json::parse_error& error) {
-    const std::size_t byte = std::max<std::size_t>(error.byte, 1);
-    refuse(source, "is no JSON: look at " + line_and_column(text, byte));
-  } catch (const Json::out_of_range&) {
-    refuse(source, "has a number that is too large");
+    return Json::parse(text, look);
+  } catch (const Json::exception& error) {
+    const std::string why = error.what();  // "[json.exception. ...] why"
+    refuse(source, "is no JSON: " + why.substr(why.find("] ") + 2));
   }
 }
 
-/// Closes it.
-class File {
- public:
-  explicit File(const std::string& path)
-      : fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
-    struct stat status {};
-    if (fd_ < 0 || fstat(fd_, &status) != 0) {
-      refuse(path, std::strerror(errno));
-    }
-    if (!S_ISREG(status.st_mode)) {
-      refuse(path, "is no regular file");
-    }
+/// A device or a pipe may have no end.
+std::string read_text(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) {
+    refuse(path, error ? error.message() : "is no regular file");
   }
-  ~File() {
-    if (fd_ >= 0) {
-      close(fd_);
-    }
+  if (std::filesystem::file_size(path, error) > kMostBytes) {
+    refuse(path, "is longer than 1 MiB");
   }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-
-  /// At most one byte more than is allowed.
-  std::string read_all() const {
-    std::string text(kMostBytes + 1, '\0');
-    std::size_t size = 0;
-    while (size < text.size()) {
-      const ssize_t got = read(fd_, text.data() + size, text.size() - size);
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) break;
-      size += static_cast<std::size_t>(got);
-    }
-    text.resize(size);
-    return text;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    refuse(path, std::strerror(errno));
   }
-
- private:
-  int fd_;
-};
+  return {std::istreambuf_iterator<char>(file), {}};
+}
 
 std::uint64_t total_of(const Json& place, const char* key, const std::string& where) {
   const auto found = place.find(key);
@@ -214,14 +170,7 @@ double mean_of(const Json& zone, const std::string& where) {
 template <typename Places, typename Set>
 void for_each_total(const Json& json, const char* key, const std::string& source,
                     const Places& places, Set&& set) {
-  const auto list = json.find(key);
-  if (list == json.end()) return;
-  if (!list->is_array()) {
-    refuse(source + ": " + key, "must be a list, [...]");
-  }
-  for (std::size_t i = 0; i < list->size(); ++i) {
-    const Json& totals = (*list)[i];
-    const std::string where = source + ": " + key + "[" + std::to_string(i) + "]";
+  for_each_item(json, key, source, [&](const Json& totals, const std::string& where) {
     if (!totals.is_object() || !totals.contains("name")) {
       refuse(where, "needs a \"name\"");
     }
@@ -230,15 +179,12 @@ void for_each_total(const Json& json, const char* key, const std::string& source
         set(place, totals, where);
       }
     }
-  }
+  });
 }
 
 }  // namespace
 
 void set_totals(const std::string& text, const std::string& source, npu::vision::Counter* counter) {
-  if (text.size() > kMostBytes) {
-    refuse(source, "is longer than 1 MiB");
-  }
   const Json json = parse_json(text, source);
   if (!json.is_object()) {
     refuse(source, "must be an object, {...}");
@@ -257,9 +203,6 @@ void set_totals(const std::string& text, const std::string& source, npu::vision:
 }
 
 CountPlaces parse_count_places(const std::string& text, const std::string& source) {
-  if (text.size() > kMostBytes) {
-    refuse(source, "is longer than 1 MiB");
-  }
   const Json json = parse_json(text, source);
   check_keys(json, source, {"zones", "lines"});
   CountPlaces places;
@@ -279,7 +222,7 @@ CountPlaces parse_count_places(const std::string& text, const std::string& sourc
 }
 
 CountPlaces read_count_places(const std::string& path) {
-  return parse_count_places(File(path).read_all(), path);
+  return parse_count_places(read_text(path), path);
 }
 
 }  // namespace gstnpu

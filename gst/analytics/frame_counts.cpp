@@ -9,25 +9,12 @@ using npu::vision::Counter;
 using npu::vision::CountEvent;
 using npu::vision::ZoneCount;
 
-const char* name_of(CountEvent::Kind kind) {
-  switch (kind) {
-    case CountEvent::Kind::kEntered:
-      return "entered";
-    case CountEvent::Kind::kLeft:
-      return "left";
-    case CountEvent::Kind::kForward:
-      return "forward";
-    case CountEvent::Kind::kBackward:
-      return "backward";
-  }
-  return "";
-}
-
 FrameCounts::Event event_of(const CountEvent& event, const Counter& counter) {
   const bool is_of_zone =
       event.kind == CountEvent::Kind::kEntered || event.kind == CountEvent::Kind::kLeft;
+  constexpr const char* kKinds[] = {"entered", "left", "forward", "backward"};
   FrameCounts::Event told{
-      .kind = name_of(event.kind),
+      .kind = kKinds[static_cast<std::size_t>(event.kind)],
       .place = is_of_zone ? counter.zones()[event.place].name : counter.lines()[event.place].name,
       .id = event.id,
       .seconds = {}};

@@ -94,14 +94,7 @@ void LabelNumbers::forget_others(std::span<const Track> tracks) {
 void FrameTracker::configure(const TrackSettings& settings) {
   const TrackSettings before = std::exchange(settings_, settings);
   classes_ = LabelList(settings_.object_class);
-  const auto same_options = [&] {
-    TrackSettings same = settings;
-    same.object_class = before.object_class;
-    same.predict = before.predict;
-    same.inference_interval = before.inference_interval;
-    return same == before;
-  };
-  if (same_options()) return;
+  if (options_of(settings_) == options_of(before)) return;
   tracker_ = npu::vision::Tracker(options_of(settings_));
   first_id_ = last_id_;
 }

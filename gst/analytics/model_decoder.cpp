@@ -1,7 +1,6 @@
 #include "model_decoder.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <deque>
 #include <string_view>
@@ -14,15 +13,6 @@ namespace {
 namespace vision = npu::vision;
 using vision::TensorView;
 
-[[noreturn]] void refuse_geometry(const GstNpuInferenceMeta& meta) {
-  std::array<char, G_ASCII_DTOSTR_BUF_SIZE> x = {}, y = {};
-  throw npu::Error(
-      npu::ErrorCode::kInvalidArgument,
-      std::string("the frame's inference meta maps no model pixel to the frame: scale ") +
-          g_ascii_dtostr(x.data(), x.size(), meta.scale_x) + " x " +
-          g_ascii_dtostr(y.data(), y.size(), meta.scale_y));
-}
-
 /// Without the meta the tensors are taken to describe the frame's own pixels.
 npu::FrameGeometry geometry_of(const GstNpuInferenceMeta* meta, vision::FrameSize frame) {
   if (meta == nullptr) return {.model_width = frame.width, .model_height = frame.height};
@@ -30,7 +20,10 @@ npu::FrameGeometry geometry_of(const GstNpuInferenceMeta* meta, vision::FrameSiz
   const bool finite = std::all_of(std::begin(numbers), std::end(numbers),
                                   [](double number) { return std::isfinite(number); });
   if (!finite || meta->scale_x <= 0 || meta->scale_y <= 0) {
-    refuse_geometry(*meta);
+    g_autofree gchar* scale = g_strdup_printf("%g x %g", meta->scale_x, meta->scale_y);
+    throw npu::Error(
+        npu::ErrorCode::kInvalidArgument,
+        std::string("the frame's inference meta maps no model pixel to the frame: scale ") + scale);
   }
   return {.model_width = meta->model_width,
           .model_height = meta->model_height,
@@ -40,8 +33,12 @@ npu::FrameGeometry geometry_of(const GstNpuInferenceMeta* meta, vision::FrameSiz
           .scale_y = meta->scale_y};
 }
 
+const GstNpuInferenceMeta kNoMeta{};
+
 ModelKey key_of(const GstNpuInferenceMeta* meta) {
-  if (meta == nullptr) return {};
+  if (meta == nullptr) {
+    meta = &kNoMeta;
+  }
   return {.model = text_or_empty(meta->model),
           .labels = text_or_empty(meta->labels),
           .card = text_or_empty(meta->card),
@@ -124,8 +121,7 @@ bool ModelKey::is_of(const GstNpuInferenceMeta* meta) const {
     return text == (other ? other : "");
   };
   if (meta == nullptr) {
-    return is(model, nullptr) && is(labels, nullptr) && is(card, nullptr) && width == 0 &&
-           height == 0;
+    meta = &kNoMeta;
   }
   return width == meta->model_width && height == meta->model_height && is(model, meta->model) &&
          is(labels, meta->labels) && is(card, meta->card);

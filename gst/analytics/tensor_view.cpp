@@ -4,44 +4,12 @@
 
 #include <npucore/error.hpp>
 
+#include "common/data_types.hpp"
+
 namespace gstnpu {
 
 using npu::vision::TensorView;
 namespace {
-
-npu::ElementType to_element_type(GstNpuDataType type) {
-  switch (type) {
-    case GST_NPU_DATA_BOOLEAN:
-      return npu::ElementType::kBoolean;
-    case GST_NPU_DATA_F16:
-      return npu::ElementType::kF16;
-    case GST_NPU_DATA_BF16:
-      return npu::ElementType::kBF16;
-    case GST_NPU_DATA_F32:
-      return npu::ElementType::kF32;
-    case GST_NPU_DATA_F64:
-      return npu::ElementType::kF64;
-    case GST_NPU_DATA_I8:
-      return npu::ElementType::kI8;
-    case GST_NPU_DATA_I16:
-      return npu::ElementType::kI16;
-    case GST_NPU_DATA_I32:
-      return npu::ElementType::kI32;
-    case GST_NPU_DATA_I64:
-      return npu::ElementType::kI64;
-    case GST_NPU_DATA_U8:
-      return npu::ElementType::kU8;
-    case GST_NPU_DATA_U16:
-      return npu::ElementType::kU16;
-    case GST_NPU_DATA_U32:
-      return npu::ElementType::kU32;
-    case GST_NPU_DATA_U64:
-      return npu::ElementType::kU64;
-    case GST_NPU_DATA_UNKNOWN:
-      break;
-  }
-  return npu::ElementType::kUnknown;
-}
 
 bool has_tensors(GstBuffer* buffer, const GstNpuInferenceMeta& meta) {
   const guint count = gst_npu_buffer_get_num_tensors(buffer);
@@ -68,7 +36,7 @@ TensorView view_of(const GstNpuTensor& tensor) {
   static_assert(TensorView::kMaxRank >= GST_NPU_MAX_DIMS);
   TensorView view;
   view.name = tensor.name != nullptr ? tensor.name : "";
-  view.type = to_element_type(tensor.type);
+  view.type = element_type_of(tensor.type);
   view.rank = tensor.num_dims;
   std::copy_n(tensor.dims, GST_NPU_MAX_DIMS, view.dims.begin());
   std::copy_n(tensor.strides, GST_NPU_MAX_DIMS, view.strides_bytes.begin());

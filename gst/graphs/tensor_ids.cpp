@@ -5,41 +5,10 @@
 #include <npucore/error.hpp>
 #include <npuvision/decoder.hpp>
 
+#include "common/data_types.hpp"
+
 namespace gstnpu {
 namespace {
-
-GstNpuDataType to_data_type(npu::ElementType type) {
-  switch (type) {
-    case npu::ElementType::kBoolean:
-      return GST_NPU_DATA_BOOLEAN;
-    case npu::ElementType::kF16:
-      return GST_NPU_DATA_F16;
-    case npu::ElementType::kBF16:
-      return GST_NPU_DATA_BF16;
-    case npu::ElementType::kF32:
-      return GST_NPU_DATA_F32;
-    case npu::ElementType::kF64:
-      return GST_NPU_DATA_F64;
-    case npu::ElementType::kI8:
-      return GST_NPU_DATA_I8;
-    case npu::ElementType::kI16:
-      return GST_NPU_DATA_I16;
-    case npu::ElementType::kI32:
-      return GST_NPU_DATA_I32;
-    case npu::ElementType::kI64:
-      return GST_NPU_DATA_I64;
-    case npu::ElementType::kU8:
-      return GST_NPU_DATA_U8;
-    case npu::ElementType::kU16:
-      return GST_NPU_DATA_U16;
-    case npu::ElementType::kU32:
-      return GST_NPU_DATA_U32;
-    case npu::ElementType::kU64:
-      return GST_NPU_DATA_U64;
-    default:
-      return GST_NPU_DATA_UNKNOWN;
-  }
-}
 
 npu::vision::TensorView view_of(const npu::Port& port, const GstNpuTensor& tensor) {
   npu::vision::TensorView view;
@@ -74,7 +43,7 @@ GstNpuTensor describe_output(const npu::Port& port) {
   GstNpuTensor tensor = {};
   tensor.name =
       g_intern_string((port.tensor_names.empty() ? port.name : port.tensor_names.front()).c_str());
-  tensor.type = to_data_type(port.type);
+  tensor.type = data_type_of(port.type);
   tensor.num_dims = static_cast<guint>(port.shape.size());
   gsize stride = gst_npu_data_type_size(tensor.type);
   for (std::size_t i = port.shape.size(); i-- > 0;) {

@@ -21,6 +21,8 @@ struct TrackerOptions {
   double lost_seconds = 1;  ///< how long a lost track is looked for; at most 1024 tracks are
   /// Whether objects may continue tracks with another label.
   bool across_labels = false;
+
+  bool operator==(const TrackerOptions&) const = default;
 };
 
 /// An object followed from frame to frame.
