@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint32_t kDefaultPlatform = 4000;
 #define SOFTNPU_NAME(platform, ...) ", " #platform
-constexpr const char* kPlatforms = &ZE_NPU_PLATFORMS(SOFTNPU_NAME)[2];  // behind the first comma
+constexpr const char* kPlatformList = &ZE_NPU_PLATFORMS(SOFTNPU_NAME)[2];  // behind the first comma
 #undef SOFTNPU_NAME
 constexpr std::string_view kDelayPrefix = "delay:";
 
@@ -33,7 +33,7 @@ void read_platform(const char* value, Config& config) {
     config.platform = known;
     return;
   }
-  complain("SOFTNPU_PLATFORM", value, kPlatforms);
+  complain("SOFTNPU_PLATFORM", value, kPlatformList);
 }
 
 void read_execution(const char* text, Config& config) {

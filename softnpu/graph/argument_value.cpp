@@ -10,12 +10,12 @@ namespace {
 
 constexpr int kMostLinks = 20;
 
-struct Link {
+struct ChainLink {
   uint32_t stype;
   const void* next;
 };
 
-[[noreturn]] void refuse(const std::string& reason) {
+[[noreturn]] void refuse_value(const std::string& reason) {
   throw Failure(ZE_RESULT_ERROR_INVALID_ARGUMENT, reason);
 }
 
@@ -23,17 +23,17 @@ struct Link {
 
 void check_strides(const Argument& argument, const Strides& strides) {
   if (!argument.takes_strides) {
-    refuse("argument \"" + argument.name +
-           "\" takes no strides: NPU_ENABLE_STRIDES_FOR did not name it");
+    refuse_value("argument \"" + argument.name +
+                 "\" takes no strides: NPU_ENABLE_STRIDES_FOR did not name it");
   }
   uint64_t inner_extent = 1;  // elements that one step of this dimension must skip
   const size_t rank = argument.shape.size();
   for (size_t i = 0; i < rank; ++i) {
     const size_t size = argument.shape[rank - 1 - i];
     if (strides[i] < inner_extent) {
-      refuse("stride " + std::to_string(i) + " of argument \"" + argument.name + "\" is " +
-             std::to_string(strides[i]) + " elements, at least " + std::to_string(inner_extent) +
-             " are needed");
+      refuse_value("stride " + std::to_string(i) + " of argument \"" + argument.name + "\" is " +
+                   std::to_string(strides[i]) + " elements, at least " +
+                   std::to_string(inner_extent) + " are needed");
     }
     inner_extent = uint64_t{strides[i]} * (size - 1) + inner_extent;
   }
@@ -43,10 +43,10 @@ void take_chain(const Argument& argument, const void* chain, ArgumentValue& valu
   require(chain != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER);
   value.strides.reset();
   int links = 0;
-  for (const auto* link = static_cast<const Link*>(chain); link != nullptr;
-       link = static_cast<const Link*>(link->next)) {
+  for (const auto* link = static_cast<const ChainLink*>(chain); link != nullptr;
+       link = static_cast<const ChainLink*>(link->next)) {
     if (++links > kMostLinks) {
-      refuse("the chain has more than 20 links");
+      refuse_value("the chain has more than 20 links");
     }
     if (link->stype == ZE_STRUCTURE_TYPE_GRAPH_ARGUMENT_TENSOR) {
       const auto& tensor = *reinterpret_cast<const ze_graph_argument_value_tensor_t*>(link);
@@ -59,7 +59,7 @@ void take_chain(const Argument& argument, const void* chain, ArgumentValue& valu
       check_strides(argument, strides);
       value.strides = strides;
     } else {
-      refuse("the chain holds a structure of type " + std::to_string(link->stype));
+      refuse_value("the chain holds a structure of type " + std::to_string(link->stype));
     }
   }
 }

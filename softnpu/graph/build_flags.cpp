@@ -156,7 +156,7 @@ const Option* find_option(std::string_view given, CompilerVersion compiler, uint
                                                                                  : &*found;
 }
 
-[[noreturn]] void refuse(const std::string& reason) {
+[[noreturn]] void refuse_flags(const std::string& reason) {
   throw Failure(ZE_RESULT_ERROR_INVALID_ARGUMENT, "build flags: " + reason);
 }
 
@@ -171,14 +171,14 @@ Pair take_pair(std::string_view& rest) {
   const bool quoted =
       equals != std::string_view::npos && equals + 1 < rest.size() && rest[equals + 1] == '"';
   if (!quoted || rest.substr(0, equals).find_first_of(kBlanks) != std::string_view::npos) {
-    refuse("NAME=\"VALUE\" was expected at \"" + std::string(rest.substr(0, 60)) + "\"");
+    refuse_flags("NAME=\"VALUE\" was expected at \"" + std::string(rest.substr(0, 60)) + "\"");
   }
   const size_t close = rest.find('"', equals + 2);
   if (close == std::string_view::npos) {
-    refuse("the value of " + std::string(rest.substr(0, equals)) + " has no closing quote");
+    refuse_flags("the value of " + std::string(rest.substr(0, equals)) + " has no closing quote");
   }
   if (close + 1 < rest.size() && kBlanks.find(rest[close + 1]) == std::string_view::npos) {
-    refuse("no blank follows the value of " + std::string(rest.substr(0, equals)));
+    refuse_flags("no blank follows the value of " + std::string(rest.substr(0, equals)));
   }
   Pair pair{std::string(rest.substr(0, equals)),
             std::string(rest.substr(equals + 2, close - equals - 2))};
@@ -200,19 +200,20 @@ void check_mode_params(const Pair& pair, CompilerVersion compiler) {
     const auto value = value_in(pair.value, name);
     if (!value) continue;
     if (!compiler.at_least(kModeParamsSince.major, kModeParamsSince.minor)) {
-      refuse(pair.key + " has " + std::string(name) + ", which came with compiler " +
-             kModeParamsSince.text() + "; this one is version " + compiler.text());
+      refuse_flags(pair.key + " has " + std::string(name) + ", which came with compiler " +
+                   kModeParamsSince.text() + "; this one is version " + compiler.text());
     }
     if (!is_one_of(*value, values)) {
-      refuse(pair.key + ": " + std::string(name) + " cannot be \"" + std::string(*value) +
-             "\", only " + std::string(values));
+      refuse_flags(pair.key + ": " + std::string(name) + " cannot be \"" + std::string(*value) +
+                   "\", only " + std::string(values));
     }
   }
 }
 
 void check_option(const Pair& pair, const Option& option, CompilerVersion compiler) {
   if (!is_possible(pair.value, option.values)) {
-    refuse(pair.key + " cannot be \"" + pair.value + "\", only " + std::string(option.values));
+    refuse_flags(pair.key + " cannot be \"" + pair.value + "\", only " +
+                 std::string(option.values));
   }
   if (option.name == "NPU_COMPILATION_MODE_PARAMS") {
     check_mode_params(pair, compiler);
@@ -261,13 +262,13 @@ class Parser {
     if (is_io && (!in_config_ || recorded_)) {
       in_config_ = false;
       if (!recorded_ && flags_.io.count(pair.key) != 0) {
-        refuse(pair.key + " is there twice");
+        refuse_flags(pair.key + " is there twice");
       }
       flags_.io[pair.key] = std::move(pair.value);
     } else if (in_config_) {
       take_option(std::move(pair));
     } else {
-      refuse(pair.key + " stands before --config");
+      refuse_flags(pair.key + " stands before --config");
     }
   }
   void take_option(Pair pair) {
@@ -285,9 +286,9 @@ class Parser {
   [[noreturn]] void refuse_option(const std::string& name) const {
     const std::string of_platform =
         platform_ == kEveryPlatform ? "" : ", platform " + std::to_string(platform_);
-    refuse("[ NOT_FOUND ] Option '" + name +
-           "' is not supported for current configuration (compiler version " + compiler_.text() +
-           of_platform + ")");
+    refuse_flags("[ NOT_FOUND ] Option '" + name +
+                 "' is not supported for current configuration (compiler version " +
+                 compiler_.text() + of_platform + ")");
   }
 
   const CompilerVersion compiler_;

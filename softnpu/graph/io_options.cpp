@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, 24> kPrecisions = {
     "FP64", "FP32", "FP16", "BF16", "FP8_E4M3", "FP8_E5M2", "FP8_E8M0", "NF4",
     "I64",  "I32",  "I16",  "I8",   "I4",       "U64",      "U32",      "U16",
     "U8",   "U4",   "U2",   "BIN",  "BOOL",     "DYNAMIC",  "BOOLEAN",  "UNSPECIFIED"};
-constexpr std::array<std::string_view, 10> kLayouts = {
+constexpr std::array<std::string_view, 10> kLayoutNames = {
     "NCDHW", "NDHWC", "NCHW", "NHWC", "CHW", "HWC", "NC", "C", "**SCALAR**", "BLOCKED"};
 
 struct IoOption {
@@ -30,7 +30,7 @@ constexpr std::array<IoOption, 4> kIoOptions = {{
     {"--outputs_layouts", ZE_GRAPH_ARGUMENT_TYPE_OUTPUT, true},
 }};
 
-[[noreturn]] void refuse(const std::string& reason) {
+[[noreturn]] void refuse_ports(const std::string& reason) {
   throw Failure(ZE_RESULT_ERROR_INVALID_ARGUMENT, "build flags: " + reason);
 }
 
@@ -40,7 +40,7 @@ bool is_one_of(std::string_view text, const std::array<std::string_view, kSize>&
 }
 
 bool is_layout(std::string_view text) {
-  return is_one_of(text, kLayouts) || text.find_first_of("?.") != std::string_view::npos;
+  return is_one_of(text, kLayoutNames) || text.find_first_of("?.") != std::string_view::npos;
 }
 
 // The valid names of the arguments of one type. Clients name a producer of several results with or
@@ -67,15 +67,18 @@ void check_entry(const IoOption& option, std::string_view entry,
                  const std::vector<std::string>& names) {
   const size_t colon = entry.rfind(':');
   if (colon == std::string_view::npos) {
-    refuse(std::string(option.name) + " has \"" + std::string(entry) + "\", NAME:VALUE is needed");
+    refuse_ports(std::string(option.name) + " has \"" + std::string(entry) +
+                 "\", NAME:VALUE is needed");
   }
   const std::string name(entry.substr(0, colon));
   const std::string_view value = entry.substr(colon + 1);
   if (!names.empty() && std::find(names.begin(), names.end(), name) == names.end()) {
-    refuse(std::string(option.name) + " names \"" + name + "\", which the model does not have");
+    refuse_ports(std::string(option.name) + " names \"" + name +
+                 "\", which the model does not have");
   }
   if (!(option.layout ? is_layout(value) : is_one_of(in_capitals(value), kPrecisions))) {
-    refuse(std::string(option.name) + " has \"" + std::string(value) + "\" for \"" + name + "\"");
+    refuse_ports(std::string(option.name) + " has \"" + std::string(value) + "\" for \"" + name +
+                 "\"");
   }
 }
 
@@ -87,7 +90,7 @@ void check_io_options(const BuildFlags& flags, const std::vector<Argument>& argu
     const auto given = flags.io.find(option.name);
     if (given == flags.io.end()) {
       if (!compiler.at_least(7, 4)) {
-        refuse("mandatory ioInfo options are missing: " + std::string(option.name));
+        refuse_ports("mandatory ioInfo options are missing: " + std::string(option.name));
       }
       continue;
     }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t kParts = 2;
 
-[[noreturn]] void refuse(const std::string& reason) {
+[[noreturn]] void refuse_buffer(const std::string& reason) {
   throw Failure(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "IR buffer: " + reason);
 }
 
@@ -27,8 +27,8 @@ class Cursor {
   }
   std::span<const std::byte> take(uint64_t size, const char* what) {
     if (size > rest_.size()) {
-      refuse(std::string(what) + " has " + std::to_string(size) + " bytes, but only " +
-             std::to_string(rest_.size()) + " are left");
+      refuse_buffer(std::string(what) + " has " + std::to_string(size) + " bytes, but only " +
+                    std::to_string(rest_.size()) + " are left");
     }
     const auto bytes = rest_.first(size);
     rest_ = rest_.subspan(size);
@@ -59,13 +59,13 @@ IrBuffer read_ir_buffer(std::span<const std::byte> buffer, CompilerVersion compi
   written_for.major = cursor.number<uint16_t>("the compiler version");
   written_for.minor = cursor.number<uint16_t>("the compiler version");
   if (written_for.major != compiler.major || written_for.minor != compiler.minor) {
-    refuse("Unsupported IR API version! Val: " + written_for.text() +
-           "; this compiler is version " + compiler.text() + hint_for(written_for));
+    refuse_buffer("Unsupported IR API version! Val: " + written_for.text() +
+                  "; this compiler is version " + compiler.text() + hint_for(written_for));
   }
   cursor.number<uint32_t>("the number of parts");  // no compiler looks at it, or behind the weights
   const auto xml = cursor.take(cursor.number<uint64_t>("the XML's size"), "the XML");
   if (xml.empty()) {
-    refuse("there is no XML in it");
+    refuse_buffer("there is no XML in it");
   }
   const auto weights = cursor.take(cursor.number<uint64_t>("the weights' size"), "the weights");
   return {{reinterpret_cast<const char*>(xml.data()), xml.size()}, weights};

@@ -7,7 +7,7 @@ namespace softnpu {
 namespace {
 
 template <size_t kSize>
-void put_text(const std::string& text, char (&field)[kSize]) {
+void put_name(const std::string& text, char (&field)[kSize]) {
   field[text.copy(field, kSize - 1)] = '\0';
 }
 
@@ -26,8 +26,8 @@ ze_layer_status_t status_of(ov::ProfilingInfo::Status status) {
 ze_profiling_layer_info layer_record(const ov::ProfilingInfo& layer, uint32_t id,
                                      uint64_t start_ns) {
   ze_profiling_layer_info record{};
-  put_text(layer.node_name, record.name);
-  put_text(layer.node_type, record.layer_type);
+  put_name(layer.node_name, record.name);
+  put_name(layer.node_type, record.layer_type);
   record.status = status_of(layer.status);
   record.start_time_ns = start_ns;
   record.duration_ns = static_cast<uint64_t>(layer.real_time.count()) * 1000;
@@ -40,8 +40,8 @@ ze_profiling_layer_info layer_record(const ov::ProfilingInfo& layer, uint32_t id
 ze_profiling_task_info task_record(const ov::ProfilingInfo& layer,
                                    const ze_profiling_layer_info& parent, uint32_t id) {
   ze_profiling_task_info record{};
-  put_text(layer.node_name, record.name);
-  put_text(layer.exec_type, record.layer_type);
+  put_name(layer.node_name, record.name);
+  put_name(layer.exec_type, record.layer_type);
   record.exec_type = ZE_TASK_EXECUTE_SW;
   record.start_time_ns = parent.start_time_ns;
   record.duration_ns = parent.duration_ns;

@@ -17,11 +17,11 @@ namespace {
 
 constexpr std::string_view kPointerAttribute = "WeightsPointerAttribute";
 
-[[noreturn]] void refuse(const std::string& reason) {
+[[noreturn]] void refuse_weightless(const std::string& reason) {
   throw Failure(ZE_RESULT_ERROR_INVALID_ARGUMENT, "weightless IR buffer: " + reason);
 }
 
-[[noreturn]] void refuse_buffer(const std::string& reason) {
+[[noreturn]] void refuse_weightless_buffer(const std::string& reason) {
   throw Failure(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "weightless IR buffer: " + reason);
 }
 
@@ -44,9 +44,9 @@ struct Sections {
 std::span<const std::byte> section(std::span<const std::byte> buffer, uint64_t offset,
                                    uint64_t size, const char* what) {
   if (offset > buffer.size() || size > buffer.size() - offset) {
-    refuse_buffer(std::string(what) + " (" + std::to_string(size) + " bytes at " +
-                  std::to_string(offset) + ") is not in it, which has " +
-                  std::to_string(buffer.size()) + " bytes");
+    refuse_weightless_buffer(std::string(what) + " (" + std::to_string(size) + " bytes at " +
+                             std::to_string(offset) + ") is not in it, which has " +
+                             std::to_string(buffer.size()) + " bytes");
   }
   return buffer.subspan(offset, size);
 }
@@ -54,7 +54,8 @@ std::span<const std::byte> section(std::span<const std::byte> buffer, uint64_t o
 Sections read_sections(std::span<const std::byte> buffer) {
   Header header{};
   if (buffer.size() < sizeof header) {
-    refuse_buffer("the header has 48 bytes, but there are only " + std::to_string(buffer.size()));
+    refuse_weightless_buffer("the header has 48 bytes, but there are only " +
+                             std::to_string(buffer.size()));
   }
   std::memcpy(&header, buffer.data(), sizeof header);
   Sections sections;
@@ -72,8 +73,8 @@ void check_version(std::span<const std::byte> version, CompilerVersion compiler)
   std::memcpy(&written_for.major, version.data(), sizeof written_for.major);
   std::memcpy(&written_for.minor, version.data() + 2, sizeof written_for.minor);
   if (written_for.major != compiler.major || written_for.minor != compiler.minor) {
-    refuse_buffer("Unsupported IR API version! Val: " + written_for.text() +
-                  "; this compiler is version " + compiler.text());
+    refuse_weightless_buffer("Unsupported IR API version! Val: " + written_for.text() +
+                             "; this compiler is version " + compiler.text());
   }
 }
 
@@ -82,8 +83,8 @@ uint64_t number_of(const pugi::xml_node& node, const char* name, const std::stri
   uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) {
-    refuse("Const \"" + layer + "\" has " + name + "=\"" + std::string(text) +
-           "\", which is not a number");
+    refuse_weightless("Const \"" + layer + "\" has " + name + "=\"" + std::string(text) +
+                      "\", which is not a number");
   }
   return value;
 }
@@ -111,7 +112,7 @@ ov::element::Type type_of(const pugi::xml_node& data, const std::string& layer) 
   try {
     return ov::element::Type(name);
   } catch (const ov::Exception&) {
-    refuse("Const \"" + layer + "\" has the element type \"" + name + "\"");
+    refuse_weightless("Const \"" + layer + "\" has the element type \"" + name + "\"");
   }
 }
 
@@ -146,7 +147,7 @@ class Rewriter {
     for (const pugi::xml_node& attribute : layer.child("rt_info").children("attribute")) {
       if (attribute.attribute("name").value() != kPointerAttribute) continue;
       if (found || attribute.first_child()) {
-        refuse("Const \"" + name + "\" has more than one address");
+        refuse_weightless("Const \"" + name + "\" has more than one address");
       }
       found = attribute;
     }
@@ -161,14 +162,14 @@ class Rewriter {
     const uint64_t size = number_of(data, "size", name);
     if (!pointer) {
       if (offset > constants_size_ || size > constants_size_ - offset) {
-        refuse("Const \"" + name + "\" (" + std::to_string(size) + " bytes at " +
-               std::to_string(offset) + ") reaches past the constants, which have " +
-               std::to_string(constants_size_) + " bytes");
+        refuse_weightless("Const \"" + name + "\" (" + std::to_string(size) + " bytes at " +
+                          std::to_string(offset) + ") reaches past the constants, which have " +
+                          std::to_string(constants_size_) + " bytes");
       }
       return;
     }
     if (offset != 0 || size != 0) {
-      refuse("Const \"" + name + "\" has an address as well as an offset or size");
+      refuse_weightless("Const \"" + name + "\" has an address as well as an offset or size");
     }
     const uint64_t bytes = check_size(data, pointer, name);
     data.attribute("offset").set_value(place(pointer, bytes, name));
@@ -181,14 +182,15 @@ class Rewriter {
                              const std::string& name) {
     const ov::element::Type type = type_of(data, name);
     if (type == ov::element::string) {
-      refuse("Const \"" + name + "\" holds strings, which cannot be passed by address");
+      refuse_weightless("Const \"" + name + "\" holds strings, which cannot be passed by address");
     }
     const uint64_t size = number_of(pointer, "ms", name);
     const auto expected = bytes_of(type, data.attribute("shape").value());
     if (expected && *expected == 0 && size <= 1) return 0;
     if (!expected || *expected != size) {
-      refuse("Const \"" + name + "\" of type " + type.to_string() + " and shape \"" +
-             data.attribute("shape").value() + "\" cannot have " + std::to_string(size) + " bytes");
+      refuse_weightless("Const \"" + name + "\" of type " + type.to_string() + " and shape \"" +
+                        data.attribute("shape").value() + "\" cannot have " + std::to_string(size) +
+                        " bytes");
     }
     return size;
   }
@@ -197,8 +199,8 @@ class Rewriter {
     const uint64_t address = number_of(pointer, "mp", name);
     if (size == 0) return 0;
     if (address == 0 || address > UINTPTR_MAX - size) {
-      refuse("Const \"" + name + "\" cannot have " + std::to_string(size) + " bytes at " +
-             std::to_string(address));
+      refuse_weightless("Const \"" + name + "\" cannot have " + std::to_string(size) +
+                        " bytes at " + std::to_string(address));
     }
     // The format has addresses as text. NOLINTNEXTLINE(performance-no-int-to-ptr)
     const auto* const bytes = reinterpret_cast<const std::byte*>(address);
@@ -218,8 +220,8 @@ WeightlessIr read_weightless(std::span<const std::byte> buffer, CompilerVersion 
   const pugi::xml_parse_result parsed = document.load_buffer(
       sections.xml.data(), sections.xml.size(), pugi::parse_default | pugi::parse_ws_pcdata_single);
   if (!parsed) {
-    refuse("the XML is damaged at byte " + std::to_string(parsed.offset) + ": " +
-           parsed.description());
+    refuse_weightless("the XML is damaged at byte " + std::to_string(parsed.offset) + ": " +
+                      parsed.description());
   }
   Rewriter rewriter(sections.constants);
   rewriter.rewrite(document);

@@ -17,7 +17,7 @@ namespace softnpu {
 namespace {
 
 constexpr size_t kPipeBytes = size_t{1} << 20;  // the limit for unprivileged users
-constexpr size_t kMostBytes = size_t{64} << 20;
+constexpr size_t kMostPinnedBytes = size_t{64} << 20;
 
 // Used only to ask whether a range is registered: nothing is ever made to fault.
 UniqueFd open_userfaultfd(uint64_t features) {
@@ -55,7 +55,7 @@ bool read_all(int pipe, std::byte* target, size_t size_bytes) {
 }  // namespace
 
 std::unique_ptr<PinnedPages> PinnedPages::of(std::byte* base, size_t size_bytes) {
-  if (size_bytes > kMostBytes) return nullptr;
+  if (size_bytes > kMostPinnedBytes) return nullptr;
   std::unique_ptr<PinnedPages> pages(new PinnedPages(base, size_bytes));
   return pages->watch() && pages->hold() ? std::move(pages) : nullptr;
 }
