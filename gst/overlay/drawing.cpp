@@ -7,6 +7,8 @@
 #include <memory>
 #include <utility>
 
+#include "common/refs.hpp"
+
 #include "palette.hpp"
 #include "strokes.hpp"
 
@@ -38,13 +40,6 @@ guint cell_at(int pixel, double start, double length, guint count) {
   const double place = (pixel + 0.5 - start) / length * count;
   return place > 0 ? static_cast<guint>(std::min(place, count - 1.0)) : 0;
 }
-
-struct EndSurface {
-  void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
-};
-struct EndContext {
-  void operator()(cairo_t* context) const { cairo_destroy(context); }
-};
 
 }  // namespace
 
@@ -174,10 +169,10 @@ void Drawing::add_lines(const Box& around, Color color, guint8 opacity,
   const int stride = cairo_format_stride_for_width(CAIRO_FORMAT_A8, width);
   auto& coverage =
       new_coverage(static_cast<std::size_t>(stride) * static_cast<std::size_t>(height));
-  const std::unique_ptr<cairo_surface_t, EndSurface> surface(
+  const std::unique_ptr<cairo_surface_t, FreeBy<cairo_surface_destroy>> surface(
       cairo_image_surface_create_for_data(coverage.data(), CAIRO_FORMAT_A8, width, height, stride));
   {
-    const std::unique_ptr<cairo_t, EndContext> cairo(cairo_create(surface.get()));
+    const std::unique_ptr<cairo_t, FreeBy<cairo_destroy>> cairo(cairo_create(surface.get()));
     cairo_translate(cairo.get(), -box.left, -box.top);
     cairo_set_line_width(cairo.get(), look_.line_width);
     cairo_set_line_cap(cairo.get(), CAIRO_LINE_CAP_ROUND);

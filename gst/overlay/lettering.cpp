@@ -26,13 +26,6 @@ std::string shown(std::string_view text) {
   return line + "\u2026";
 }
 
-struct EndSurface {
-  void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
-};
-struct EndContext {
-  void operator()(cairo_t* context) const { cairo_destroy(context); }
-};
-
 }  // namespace
 
 std::string percent(double share) {
@@ -80,10 +73,10 @@ Bitmap Lettering::draw(std::string_view text) const {
   int width = 0, height = 0;
   pango_layout_get_pixel_size(layout_.get(), &width, &height);
   if (width <= 0 || height <= 0) return {};
-  const std::unique_ptr<cairo_surface_t, EndSurface> surface(
+  const std::unique_ptr<cairo_surface_t, FreeBy<cairo_surface_destroy>> surface(
       cairo_image_surface_create(CAIRO_FORMAT_A8, width, height));
   {
-    const std::unique_ptr<cairo_t, EndContext> cairo(cairo_create(surface.get()));
+    const std::unique_ptr<cairo_t, FreeBy<cairo_destroy>> cairo(cairo_create(surface.get()));
     pango_cairo_show_layout(cairo.get(), layout_.get());
   }
   cairo_surface_flush(surface.get());
