@@ -1,5 +1,7 @@
 #include "count_places.hpp"
 
+#include <glib.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -9,6 +11,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include <npucore/error.hpp>
@@ -125,8 +128,9 @@ Json parse_json(const std::string& text, const std::string& source) {
   try {
     return Json::parse(text, look);
   } catch (const Json::exception& error) {
-    const std::string why = error.what();  // "[json.exception. ...] why"
-    refuse(source, "is no JSON: " + why.substr(why.find("] ") + 2));
+    const std::string_view why = error.what();  // "[json.exception. ...] why", with what was read
+    g_autofree gchar* words = g_utf8_make_valid(&why[why.find("] ") + 2], -1);
+    refuse(source, std::string("is no JSON: ") + words);
   }
 }
 

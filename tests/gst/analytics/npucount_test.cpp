@@ -314,6 +314,7 @@ TEST(NpuCount, RefusesCountsThatAreNone) {
 TEST_P(Places, AreRefusedWithTheirPlace) {
   const std::string words = refusal(GetParam().places);
   EXPECT_NE(words.find(GetParam().words), std::string::npos) << words;
+  EXPECT_TRUE(g_utf8_validate(words.c_str(), -1, nullptr)) << words;
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -324,6 +325,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"comma", "{\"zones\": [\n  {\"name\": \"a\",\n   }\n]}",
                 "parse error at line 3, column 4"},
         Refused{"cut_off", "{\"zones\": [", "parse error at line 1, column 12"},
+        Refused{"no_utf8", "{\"zones\":[{\"name\":\"caf\xe9\"}]}",
+                "column 24: syntax error while parsing value - invalid string: ill-formed UTF-8"},
         Refused{"blank", " ", "parse error at line 1, column 2"},
         Refused{"no_object", "[]", "places: must be an object"},
         Refused{"neither", "{}", "places: has neither zones nor lines"},
