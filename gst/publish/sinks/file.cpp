@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <climits>
@@ -22,8 +23,15 @@ bool is_output(int fd) {
   return flags >= 0 && (flags & FD_CLOEXEC) == 0 && (::fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
 }
 
+/// The standard descriptors when the plugin was loaded. The number of one that was closed goes to
+/// whatever is opened next, as elements and GStreamer do it without FD_CLOEXEC.
+const std::array<bool, 3> began_as_output = {is_output(STDIN_FILENO), is_output(STDOUT_FILENO),
+                                             is_output(STDERR_FILENO)};
+
 int checked(int fd) {
-  if (is_output(fd)) return fd;
+  const bool is_other_file =
+      fd <= STDERR_FILENO && !began_as_output.at(static_cast<std::size_t>(fd));
+  if (is_output(fd) && !is_other_file) return fd;
   if (fd == STDOUT_FILENO) {
     refuse("the standard output is closed: open it, or set location to a file");
   }
