@@ -20,7 +20,7 @@ LINES_OF_A_FAILURE = 8
 def lines_of(text):
     """GoogleTest puts a place in the source before a skipped case's reason."""
     lines = [line.strip() for line in (text or "").splitlines()]
-    return [line for line in lines if line and not re.fullmatch(r"\S+:\d+|Skipped", line)]
+    return [line for line in lines if line and not re.fullmatch(r".+\.\w+:\d+|Skipped", line)]
 
 
 def reason(case, skipped):
