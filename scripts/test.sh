@@ -182,5 +182,6 @@ for stage in "${stages[@]}"; do
   # Without what setup installs nothing else can run; every later stage is worth its own verdict.
   [ "$stage$verdict" != setupFAILED ] || break
 done
-say "" "stages:" "${times[@]/#/  }"
-scripts/tally.py close "$work" "${failed[@]}"
+result=$(scripts/tally.py close "$work" "${failed[@]}") && status=0 || status=$?
+say "" "${result%$'\n'*}" "stages, on $(nproc) processors:" "${times[@]/#/  }" "" "${result##*$'\n'}"
+exit "$status"
