@@ -22,8 +22,9 @@ CC=clang CXX=clang++ quietly configure "$build" -Dfuzz=true -Db_sanitize=address
   die "$build could not be configured"
 ninja -C "$build" fuzzers
 
+# softnpu by its name only: clang 14's AddressSanitizer sees stale marks on its stack, in libFuzzer's own code.
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(cd "$build/tests/fuzz" && find . -maxdepth 1 -type f -perm -u+x -name 'fuzz-*' | sed 's/^..fuzz-//' | sort)
+[ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(cd "$build/tests/fuzz" && find . -maxdepth 1 -type f -perm -u+x -name 'fuzz-*' ! -name fuzz-softnpu | sed 's/^..fuzz-//' | sort)
 share=$(((seconds * $(nproc) + ${#targets[@]} - 1) / ${#targets[@]}))
 
 # fuzz TARGET: runs one for its share of the time. What it finds on the way stays in build-fuzz.found/inputs, for longer runs.
