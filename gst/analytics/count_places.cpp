@@ -3,15 +3,10 @@
 #include <glib.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <initializer_list>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include <npucore/error.hpp>
@@ -85,14 +80,15 @@ std::string parse_name(const Json& place, const std::string& where, std::set<std
 
 /// Calls `each` with every item of a list, which may be missing, and with its place in errors.
 template <typename Each>
-void for_each_item(const Json& json, const char* key, const std::string& source, Each&& each) {
+void for_each_item(const Json& json, const char* key, const std::string& source, std::size_t most,
+                   Each&& each) {
   const auto list = json.find(key);
   if (list == json.end()) return;
   const std::string where = source + ": " + key;
   if (!list->is_array()) {
     refuse(where, "must be a list, [...]");
   }
-  check_count(*list, where, kMostPlaces);
+  check_count(*list, where, most);
   for (std::size_t i = 0; i < list->size(); ++i) {
     each((*list)[i], where + "[" + std::to_string(i) + "]");
   }
@@ -102,11 +98,21 @@ void for_each_item(const Json& json, const char* key, const std::string& source,
 template <typename Add>
 void parse_list(const Json& json, const char* key, const std::string& source, Add&& add) {
   std::set<std::string> names;
-  for_each_item(json, key, source, [&](const Json& place, const std::string& where) {
+  for_each_item(json, key, source, kMostPlaces, [&](const Json& place, const std::string& where) {
     check_keys(place, where, {"name", "points"});
     const std::string name = parse_name(place, where, &names);
     add(name, parse_points(place, where), where);
   });
+}
+
+/// As editors count them; `byte` from 1 on. The parser's own words count a line break to the next
+/// line, and quote what it read, however long.
+std::string line_and_column(const std::string& text, std::size_t byte) {
+  const std::size_t at = std::min(byte, text.size() + 1) - 1;
+  const std::string before = text.substr(0, at);
+  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  const std::size_t column = at - (before.rfind('\n') + 1) + 1;
+  return "line " + std::to_string(line) + ", column " + std::to_string(column);
 }
 
 /// Refuses a key that occurs twice: the first value would be lost silently.
@@ -127,10 +133,11 @@ Json parse_json(const std::string& text, const std::string& source) {
   };
   try {
     return Json::parse(text, look);
-  } catch (const Json::exception& error) {
-    const std::string_view why = error.what();  // "[json.exception. ...] why", with what was read
-    g_autofree gchar* words = g_utf8_make_valid(&why[why.find("] ") + 2], -1);
-    refuse(source, std::string("is no JSON: ") + words);
+  } catch (const Json::parse_error& error) {
+    const std::size_t byte = std::max<std::size_t>(error.byte, 1);
+    refuse(source, "is no JSON: look at " + line_and_column(text, byte));
+  } catch (const Json::out_of_range&) {
+    refuse(source, "has a number that is too large");
   }
 }
 
@@ -143,11 +150,13 @@ std::string read_text(const std::string& path) {
   if (std::filesystem::file_size(path, error) > kMostBytes) {
     refuse(path, "is longer than 1 MiB");
   }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    refuse(path, std::strerror(errno));
+  g_autofree gchar* text = nullptr;
+  gsize size = 0;
+  g_autoptr(GError) failure = nullptr;
+  if (!g_file_get_contents(path.c_str(), &text, &size, &failure)) {
+    refuse(path, failure->message);
   }
-  return {std::istreambuf_iterator<char>(file), {}};
+  return {text, size};
 }
 
 std::uint64_t total_of(const Json& place, const char* key, const std::string& where) {
@@ -174,7 +183,7 @@ double mean_of(const Json& zone, const std::string& where) {
 template <typename Places, typename Set>
 void for_each_total(const Json& json, const char* key, const std::string& source,
                     const Places& places, Set&& set) {
-  for_each_item(json, key, source, [&](const Json& totals, const std::string& where) {
+  for_each_item(json, key, source, G_MAXSIZE, [&](const Json& totals, const std::string& where) {
     if (!totals.is_object() || !totals.contains("name")) {
       refuse(where, "needs a \"name\"");
     }

@@ -321,13 +321,13 @@ INSTANTIATE_TEST_SUITE_P(
     All, Places,
     testing::Values(
         Refused{"nothing", "", "npucount needs zones or lines"},
-        Refused{"no_json", "{zones", "places: is no JSON: parse error at line 1, column 2: "},
+        Refused{"no_json", "{zones", "places: is no JSON: look at line 1, column 2"},
         Refused{"comma", "{\"zones\": [\n  {\"name\": \"a\",\n   }\n]}",
-                "parse error at line 3, column 4"},
-        Refused{"cut_off", "{\"zones\": [", "parse error at line 1, column 12"},
-        Refused{"no_utf8", "{\"zones\":[{\"name\":\"caf\xe9\"}]}",
-                "column 24: syntax error while parsing value - invalid string: ill-formed UTF-8"},
-        Refused{"blank", " ", "parse error at line 1, column 2"},
+                "look at line 3, column 4"},
+        Refused{"cut_off", "{\"zones\": [", "look at line 1, column 12"},
+        Refused{"no_utf8", "{\"zones\":[{\"name\":\"caf\xe9\"}]}", "look at line 1, column 24"},
+        Refused{"open_quote", "{\"zones\": [\n {\"name\": \"a,\n", "look at line 2, column"},
+        Refused{"blank", " ", "look at line 1, column 2"},
         Refused{"no_object", "[]", "places: must be an object"},
         Refused{"neither", "{}", "places: has neither zones nor lines"},
         Refused{"unknown_key", R"({"areas":[]})", "unknown key \"areas\""},
@@ -347,7 +347,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"pixels", R"({"zones":[{"name":"a","points":[[0,0],[640,0],[0,480]]}]})",
                 "zone \"a\" has a corner outside of the frame"},
         Refused{"huge_number", R"({"zones":[{"name":"a","points":[[0,0],[1e999,0],[0,1]]}]})",
-                "places: is no JSON: number overflow parsing '1e999'"}),
+                "places: has a number that is too large"}),
     [](const auto& row) { return std::string(row.param.name); });
 
 TEST(PlacesFile, ThatHasTooManyTellsHowMany) {
