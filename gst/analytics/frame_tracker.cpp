@@ -94,8 +94,9 @@ void LabelNumbers::forget_others(std::span<const Track> tracks) {
 void FrameTracker::configure(const TrackSettings& settings) {
   const TrackSettings before = std::exchange(settings_, settings);
   classes_ = LabelList(settings_.object_class);
-  if (options_of(settings_) == options_of(before)) return;
-  tracker_ = npu::vision::Tracker(options_of(settings_));
+  const npu::vision::TrackerOptions options = options_of(settings_);
+  if (options == options_of(before)) return;
+  tracker_ = npu::vision::Tracker(options);
   first_id_ = last_id_;
 }
 

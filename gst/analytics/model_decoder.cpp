@@ -1,6 +1,7 @@
 #include "model_decoder.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <deque>
 #include <string_view>
@@ -13,6 +14,15 @@ namespace {
 namespace vision = npu::vision;
 using vision::TensorView;
 
+[[noreturn]] void refuse_geometry(const GstNpuInferenceMeta& meta) {
+  std::array<char, G_ASCII_DTOSTR_BUF_SIZE> x = {}, y = {};
+  throw npu::Error(
+      npu::ErrorCode::kInvalidArgument,
+      std::string("the frame's inference meta maps no model pixel to the frame: scale ") +
+          g_ascii_dtostr(x.data(), x.size(), meta.scale_x) + " x " +
+          g_ascii_dtostr(y.data(), y.size(), meta.scale_y));
+}
+
 /// Without the meta the tensors are taken to describe the frame's own pixels.
 npu::FrameGeometry geometry_of(const GstNpuInferenceMeta* meta, vision::FrameSize frame) {
   if (meta == nullptr) return {.model_width = frame.width, .model_height = frame.height};
@@ -20,10 +30,7 @@ npu::FrameGeometry geometry_of(const GstNpuInferenceMeta* meta, vision::FrameSiz
   const bool finite = std::all_of(std::begin(numbers), std::end(numbers),
                                   [](double number) { return std::isfinite(number); });
   if (!finite || meta->scale_x <= 0 || meta->scale_y <= 0) {
-    g_autofree gchar* scale = g_strdup_printf("%g x %g", meta->scale_x, meta->scale_y);
-    throw npu::Error(
-        npu::ErrorCode::kInvalidArgument,
-        std::string("the frame's inference meta maps no model pixel to the frame: scale ") + scale);
+    refuse_geometry(*meta);
   }
   return {.model_width = meta->model_width,
           .model_height = meta->model_height,
@@ -33,12 +40,8 @@ npu::FrameGeometry geometry_of(const GstNpuInferenceMeta* meta, vision::FrameSiz
           .scale_y = meta->scale_y};
 }
 
-const GstNpuInferenceMeta kNoMeta{};
-
 ModelKey key_of(const GstNpuInferenceMeta* meta) {
-  if (meta == nullptr) {
-    meta = &kNoMeta;
-  }
+  if (meta == nullptr) return {};
   return {.model = text_or_empty(meta->model),
           .labels = text_or_empty(meta->labels),
           .card = text_or_empty(meta->card),
@@ -117,12 +120,10 @@ bool is_same_shape(const TensorView& a, const TensorView& b) {
 
 /// Compares without copies, because each object of a frame asks.
 bool ModelKey::is_of(const GstNpuInferenceMeta* meta) const {
+  if (meta == nullptr) return *this == ModelKey();
   const auto is = [](const std::string& text, const gchar* other) {
     return text == (other ? other : "");
   };
-  if (meta == nullptr) {
-    meta = &kNoMeta;
-  }
   return width == meta->model_width && height == meta->model_height && is(model, meta->model) &&
          is(labels, meta->labels) && is(card, meta->card);
 }

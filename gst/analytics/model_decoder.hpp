@@ -43,6 +43,7 @@ struct ModelKey {
   std::string model, labels, card;
   guint width = 0, height = 0;  ///< of its input
 
+  bool operator==(const ModelKey&) const = default;
   bool is_of(const GstNpuInferenceMeta* meta) const;
 };
 

@@ -13,28 +13,28 @@
 namespace gstnpu {
 namespace {
 
-using OrderedJson = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostClasses = 256;  // of a map
 constexpr double kPixelSteps = 100, kSecondSteps = 1e3;
 
 template <typename Value>
-OrderedJson or_null(const std::optional<Value>& value) {
-  return value ? OrderedJson(*value) : OrderedJson(nullptr);
+Json or_null(const std::optional<Value>& value) {
+  return value ? Json(*value) : Json(nullptr);
 }
 
 template <typename Item>
-OrderedJson to_array(const std::vector<Item>& items);
+Json to_array(const std::vector<Item>& items);
 
 /// Adds a list that is not empty.
 template <typename Item>
-void add_list(OrderedJson& json, const char* key, const std::vector<Item>& items) {
+void add_list(Json& json, const char* key, const std::vector<Item>& items) {
   if (!items.empty()) {
     json[key] = to_array(items);
   }
 }
 
-void add_box(OrderedJson& json, double x, double y, double width, double height) {
+void add_box(Json& json, double x, double y, double width, double height) {
   json["x"] = rounded(x, kPixelSteps);
   json["y"] = rounded(y, kPixelSteps);
   json["w"] = rounded(width, kPixelSteps);
@@ -42,7 +42,7 @@ void add_box(OrderedJson& json, double x, double y, double width, double height)
 }
 
 template <typename Found>
-void add_label(OrderedJson& json, const Found& found) {
+void add_label(Json& json, const Found& found) {
   json["label"] = found.label;
   json["label_id"] = or_null(found.label_id);
   json["confidence"] = rounded(found.confidence, kUnitSteps);
@@ -50,37 +50,37 @@ void add_label(OrderedJson& json, const Found& found) {
 
 /// Adds what anomaly and embedding models say of an object, or of the frame.
 template <typename Found>
-void add_values(OrderedJson& json, const Found& found) {
+void add_values(Json& json, const Found& found) {
   add(json, "anomaly", found.anomaly, in_units);
   add_list(json, "embedding", found.embedding);
 }
 
-OrderedJson to_json(float value) {
+Json to_json(float value) {
   return rounded(value, kUnitSteps);
 }
 
-OrderedJson to_json(const FoundClass& found) {
-  OrderedJson json;
+Json to_json(const FoundClass& found) {
+  Json json;
   add_label(json, found);
   add(json, "attribute", found.attribute);
   return json;
 }
 
-OrderedJson to_json(const npu::vision::KeyPoint& point) {
+Json to_json(const npu::vision::KeyPoint& point) {
   return {rounded(point.x, kPixelSteps), rounded(point.y, kPixelSteps),
           rounded(point.confidence, kUnitSteps)};
 }
 
-OrderedJson to_json(const npu::vision::OrientedBox& box) {
-  OrderedJson json;
+Json to_json(const npu::vision::OrientedBox& box) {
+  Json json;
   add_box(json, box.center_x, box.center_y, box.width, box.height);
   json["angle"] = rounded(box.angle, kUnitSteps);
   return json;
 }
 
 /// Runs of equal values, row by row; the first is of pixels outside the object.
-OrderedJson run_lengths(const std::vector<guint8>& values) {
-  OrderedJson runs = OrderedJson::array();
+Json run_lengths(const std::vector<guint8>& values) {
+  Json runs = Json::array();
   bool is_inside = false;
   std::size_t run = 0;
   for (const guint8 value : values) {
@@ -94,8 +94,8 @@ OrderedJson run_lengths(const std::vector<guint8>& values) {
   return runs;
 }
 
-OrderedJson to_json(const FoundMask& mask) {
-  OrderedJson json;
+Json to_json(const FoundMask& mask) {
+  Json json;
   add_box(json, mask.x, mask.y, mask.width, mask.height);
   json["size"] = {mask.rows, mask.columns};
   json["counts"] = run_lengths(mask.values);
@@ -104,8 +104,8 @@ OrderedJson to_json(const FoundMask& mask) {
 
 constexpr auto as_json = [](const auto& value) { return to_json(value); };
 
-OrderedJson to_json(const FoundObject& object) {
-  OrderedJson json;
+Json to_json(const FoundObject& object) {
+  Json json;
   add_label(json, object);
   add_box(json, object.x, object.y, object.width, object.height);
   add(json, "tracking_id", object.identity, &Identity::id);
@@ -117,11 +117,11 @@ OrderedJson to_json(const FoundObject& object) {
   return json;
 }
 
-OrderedJson to_json(const npu::vision::ZoneCount::Inside& inside) {
+Json to_json(const npu::vision::ZoneCount::Inside& inside) {
   return {{"tracking_id", inside.id}, {"seconds", rounded(inside.seconds, kSecondSteps)}};
 }
 
-OrderedJson to_json(const FrameCounts::Zone& zone) {
+Json to_json(const FrameCounts::Zone& zone) {
   return {{"name", zone.name},
           {"inside", to_array(zone.inside)},
           {"entered", zone.entered},
@@ -129,24 +129,24 @@ OrderedJson to_json(const FrameCounts::Zone& zone) {
           {"mean_seconds", rounded(zone.mean_seconds, kSecondSteps)}};
 }
 
-OrderedJson to_json(const FrameCounts::Line& line) {
+Json to_json(const FrameCounts::Line& line) {
   return {{"name", line.name}, {"forward", line.forward}, {"backward", line.backward}};
 }
 
-OrderedJson to_json(const FrameCounts::Event& event) {
-  OrderedJson json{{"event", event.kind}, {"place", event.place}, {"tracking_id", event.id}};
+Json to_json(const FrameCounts::Event& event) {
+  Json json{{"event", event.kind}, {"place", event.place}, {"tracking_id", event.id}};
   add(json, "seconds", event.seconds,
       [](double seconds) { return rounded(seconds, kSecondSteps); });
   return json;
 }
 
-OrderedJson to_json(const FrameRecord::Tensor& tensor) {
+Json to_json(const FrameRecord::Tensor& tensor) {
   return {{"name", tensor.name}, {"type", tensor.type}, {"shape", tensor.shape}};
 }
 
 template <typename Item>
-OrderedJson to_array(const std::vector<Item>& items) {
-  OrderedJson array = OrderedJson::array();
+Json to_array(const std::vector<Item>& items) {
+  Json array = Json::array();
   for (const Item& item : items) array.push_back(to_json(item));
   return array;
 }
@@ -155,9 +155,9 @@ OrderedJson to_array(const std::vector<Item>& items) {
 
 /// Without the frame's size nobody knows the map's place.
 template <typename Value>
-OrderedJson map_json(const char* type, const npu::vision::Map<Value>& map, const FrameArea& area,
-                     bool is_place_known) {
-  OrderedJson json{{"type", type}, {"width", map.width}, {"height", map.height}};
+Json map_json(const char* type, const npu::vision::Map<Value>& map, const FrameArea& area,
+              bool is_place_known) {
+  Json json{{"type", type}, {"width", map.width}, {"height", map.height}};
   if (is_place_known) {
     add_box(json, area.left, area.top, area.width(), area.height());
   } else {
@@ -167,9 +167,9 @@ OrderedJson map_json(const char* type, const npu::vision::Map<Value>& map, const
 }
 
 /// The share of each class, the largest first.
-OrderedJson shares_of(const FoundMap& map) {
+Json shares_of(const FoundMap& map) {
   const std::vector<guint16>& values = map.classes.values;
-  OrderedJson shares = OrderedJson::array();
+  Json shares = Json::array();
   for (const auto& [id, count] : largest_of(counted(values), kMostClasses)) {
     const double share = static_cast<double>(count) / static_cast<double>(values.size());
     shares.push_back({{"label", npu::vision::label_of(map.names(), id)},
@@ -179,14 +179,14 @@ OrderedJson shares_of(const FoundMap& map) {
   return shares;
 }
 
-void add_map(OrderedJson& owner, const FoundMap& map, bool is_place_known) {
+void add_map(Json& owner, const FoundMap& map, bool is_place_known) {
   if (!map.classes.empty()) {
-    OrderedJson json = map_json("classes", map.classes, map.area, is_place_known);
+    Json json = map_json("classes", map.classes, map.area, is_place_known);
     json["classes"] = shares_of(map);
     owner["maps"].push_back(std::move(json));
   }
   if (!map.values.empty()) {
-    OrderedJson json =
+    Json json =
         map_json(map.is_anomaly ? "anomaly" : "depth", map.values, map.area, is_place_known);
     const ValueRange range = range_of(map.values.values).value_or(ValueRange{NAN, NAN, NAN});
     json["min"] = rounded(range.least, kUnitSteps);
@@ -197,9 +197,9 @@ void add_map(OrderedJson& owner, const FoundMap& map, bool is_place_known) {
 }
 
 /// Those of objects go to their detections.
-void add_maps(OrderedJson& json, const FrameAnswer& answer, bool is_place_known) {
+void add_maps(Json& json, const FrameAnswer& answer, bool is_place_known) {
   for (const FoundMap& map : answer.maps) {
-    OrderedJson* owner = &json;
+    Json* owner = &json;
     if (map.object_id) {
       const auto object =
           std::find_if(answer.objects.begin(), answer.objects.end(),
@@ -211,7 +211,7 @@ void add_maps(OrderedJson& json, const FrameAnswer& answer, bool is_place_known)
   }
 }
 
-void add_counts(OrderedJson& json, const FrameCounts& counts) {
+void add_counts(Json& json, const FrameCounts& counts) {
   if (counts.empty()) return;
   json["zones"] = to_array(counts.zones);
   json["lines"] = to_array(counts.lines);
@@ -233,18 +233,17 @@ std::vector<FrameRecord::Tensor> read_tensors(GstBuffer* buffer) {
 
 std::string to_json_line(const FrameRecord& record) {
   const FrameAnswer& answer = *record.answer;
-  OrderedJson json;
+  Json json;
   json["frame"] = record.frame;
   add(json, "stream", record.stream);
   add(json, "time", record.time);
   json["pts"] = or_null(record.pts_ns);
-  json["width"] = record.size ? OrderedJson(record.size->width) : OrderedJson(nullptr);
-  json["height"] = record.size ? OrderedJson(record.size->height) : OrderedJson(nullptr);
+  json["width"] = record.size ? Json(record.size->width) : Json(nullptr);
+  json["height"] = record.size ? Json(record.size->height) : Json(nullptr);
   json["model"] = or_null(record.model);
-  json["inference_ms"] =
-      record.inference_ns
-          ? OrderedJson(rounded(static_cast<double>(*record.inference_ns) / 1e6, 1e3))
-          : OrderedJson(nullptr);
+  json["inference_ms"] = record.inference_ns
+                             ? Json(rounded(static_cast<double>(*record.inference_ns) / 1e6, 1e3))
+                             : Json(nullptr);
   json["detections"] = to_array(answer.objects);
   add_list(json, "classifications", answer.classes);
   add_values(json, answer);
