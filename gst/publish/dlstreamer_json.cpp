@@ -8,12 +8,12 @@
 namespace gstnpu {
 namespace {
 
-using Json = nlohmann::json;  // sorted by key, as DL Streamer's is
+using SortedJson = nlohmann::json;  // by key, as DL Streamer's is
 using npu::vision::FrameSize;
 
 constexpr double kMostPixels = 1e15;  // which all readers' numbers hold
 
-Json edges(const FoundObject& object, FrameSize frame) {
+SortedJson edges(const FoundObject& object, FrameSize frame) {
   return {{"x_min", rounded(object.x / frame.width, kUnitSteps)},
           {"x_max", rounded((object.x + object.width) / frame.width, kUnitSteps)},
           {"y_min", rounded(object.y / frame.height, kUnitSteps)},
@@ -22,8 +22,8 @@ Json edges(const FoundObject& object, FrameSize frame) {
 
 /// Label of an object, or of a class that a model gave.
 template <typename Labelled>
-Json label_of(const Labelled& found) {
-  Json json = Json::object();
+SortedJson label_of(const Labelled& found) {
+  SortedJson json = SortedJson::object();
   add(json, "label", found.label);
   add(json, "label_id", found.label_id);
   add(json, "confidence", found.confidence, in_units);
@@ -32,7 +32,7 @@ Json label_of(const Labelled& found) {
 
 /// Each under a key of its own, by what it is of: "color", "classification", "classification_2" and
 /// so on.
-void add_classes(const std::vector<FoundClass>& classes, Json& json) {
+void add_classes(const std::vector<FoundClass>& classes, SortedJson& json) {
   std::map<std::string, int> numbers;  // of the last class of each
   for (const FoundClass& found : classes) {
     const std::string name = found.attribute.empty() ? "classification" : found.attribute;
@@ -41,7 +41,7 @@ void add_classes(const std::vector<FoundClass>& classes, Json& json) {
       const int number = ++numbers[name];
       key = number == 1 ? name : name + "_" + std::to_string(number);
     } while (json.contains(key));
-    Json& one = json[key];
+    SortedJson& one = json[key];
     one = label_of(found);
     if (!found.model.empty()) {
       one["model"]["name"] = found.model;
@@ -50,12 +50,12 @@ void add_classes(const std::vector<FoundClass>& classes, Json& json) {
 }
 
 /// Null: no number that could be a pixel's.
-Json whole(double value) {
-  return std::abs(value) < kMostPixels ? Json(std::llround(value)) : Json(nullptr);
+SortedJson whole(double value) {
+  return std::abs(value) < kMostPixels ? SortedJson(std::llround(value)) : SortedJson(nullptr);
 }
 
 /// Edges to the nearest pixel.
-void add_pixels(const FoundObject& object, Json& json) {
+void add_pixels(const FoundObject& object, SortedJson& json) {
   const double left = std::round(object.x), top = std::round(object.y);
   json["x"] = whole(left);
   json["y"] = whole(top);
@@ -63,8 +63,8 @@ void add_pixels(const FoundObject& object, Json& json) {
   json["h"] = whole(std::round(object.y + object.height) - top);
 }
 
-Json to_json(const FoundObject& object, const std::optional<FrameSize>& frame) {
-  Json json;
+SortedJson to_json(const FoundObject& object, const std::optional<FrameSize>& frame) {
+  SortedJson json;
   add_pixels(object, json);
   json["detection"] = label_of(object);
   if (frame) {
@@ -80,9 +80,9 @@ Json to_json(const FoundObject& object, const std::optional<FrameSize>& frame) {
 }
 
 /// Puts results of the whole frame into an object as large as the frame.
-Json whole_frame(const FrameRecord& record) {
+SortedJson whole_frame(const FrameRecord& record) {
   const FrameSize size = record.size.value_or(FrameSize{0, 0});
-  Json json{{"x", 0}, {"y", 0}, {"w", size.width}, {"h", size.height}};
+  SortedJson json{{"x", 0}, {"y", 0}, {"w", size.width}, {"h", size.height}};
   add_classes(record.answer->classes, json);
   return json;
 }
@@ -96,10 +96,10 @@ std::string precision_of(const std::string& type) {
   return found != precisions.end() ? found->second : type;
 }
 
-Json to_json(const FrameRecord::Tensor& tensor, const std::optional<std::string>& model) {
-  Json json{{"layer_name", tensor.name},
-            {"precision", precision_of(tensor.type)},
-            {"dims", tensor.shape}};
+SortedJson to_json(const FrameRecord::Tensor& tensor, const std::optional<std::string>& model) {
+  SortedJson json{{"layer_name", tensor.name},
+                  {"precision", precision_of(tensor.type)},
+                  {"dims", tensor.shape}};
   add(json, "model_name", model);
   return json;
 }
@@ -107,7 +107,7 @@ Json to_json(const FrameRecord::Tensor& tensor, const std::optional<std::string>
 }  // namespace
 
 std::string to_dlstreamer_line(const FrameRecord& record) {
-  Json json = Json::object();
+  SortedJson json = SortedJson::object();
   if (record.size) {
     json["resolution"] = {{"width", record.size->width}, {"height", record.size->height}};
   }
@@ -121,7 +121,7 @@ std::string to_dlstreamer_line(const FrameRecord& record) {
     json["objects"].push_back(whole_frame(record));
   }
   if (record.tensors && !record.tensors->empty()) {
-    Json& tensors = json["tensors"] = Json::array();
+    SortedJson& tensors = json["tensors"] = SortedJson::array();
     for (const auto& tensor : *record.tensors) tensors.push_back(to_json(tensor, record.model));
   }
   return to_line(json);
