@@ -18,7 +18,7 @@ int asked_minor() {
   return newest_asked;
 }
 
-ze_result_t fill_table(ze_api_version_t asked, void* table, const Slot* slots, size_t count) {
+ze_result_t fill_table(ze_api_version_t asked, void* table, const DdiSlot* slots, size_t count) {
   if (table == nullptr) return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
   if (ZE_MAJOR_VERSION(asked) != 1) return ZE_RESULT_ERROR_UNSUPPORTED_VERSION;
   const int minor = static_cast<int>(ZE_MINOR_VERSION(asked));
@@ -45,7 +45,7 @@ ze_result_t ZE_APICALL unsupported() {
   extern "C" __attribute__((visibility("default"))) ze_result_t name(ze_api_version_t version, \
                                                                      void* table) {            \
     using namespace softnpu;                                                                   \
-    static const Slot slots[] = {
+    static const DdiSlot slots[] = {
 // Also checks, where the headers know the function, that ours has its type.
 #define SOFTNPU_SLOT(since, api, function) \
   {since, reinterpret_cast<void*>(         \

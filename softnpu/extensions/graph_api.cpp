@@ -16,9 +16,9 @@ namespace softnpu {
 namespace {
 
 template <Name kName, uint32_t kSince, auto kFunction>
-struct TableSlot;
+struct Slot;
 template <Name kName, uint32_t kSince, class... Args, ze_result_t (*kFunction)(Args...)>
-struct TableSlot<kName, kSince, kFunction> {
+struct Slot<kName, kSince, kFunction> {
   static auto entry() {
     return graph_has(kSince) ? &ExtensionEntry<kName, kFunction>::call : &misread;
   }
@@ -37,52 +37,46 @@ void* graph_table() {
   using namespace graph_api;
   prepare_compiler();
   static ze_graph_dditable_ext_t table = {
-      .pfnCreate = TableSlot<"pfnCreate", 0, &create>::entry(),
-      .pfnDestroy = TableSlot<"pfnDestroy", 0, &destroy>::entry(),
-      .pfnGetProperties = TableSlot<"pfnGetProperties", 0, &get_properties>::entry(),
+      .pfnCreate = Slot<"pfnCreate", 0, &create>::entry(),
+      .pfnDestroy = Slot<"pfnDestroy", 0, &destroy>::entry(),
+      .pfnGetProperties = Slot<"pfnGetProperties", 0, &get_properties>::entry(),
       .pfnGetArgumentProperties =
-          TableSlot<"pfnGetArgumentProperties", 0, &get_argument_properties>::entry(),
-      .pfnSetArgumentValue = TableSlot<"pfnSetArgumentValue", 0, &set_argument_value>::entry(),
-      .pfnAppendGraphInitialize =
-          TableSlot<"pfnAppendGraphInitialize", 0, &append_initialize>::entry(),
-      .pfnAppendGraphExecute = TableSlot<"pfnAppendGraphExecute", 0, &append_execute>::entry(),
-      .pfnGetNativeBinary = TableSlot<"pfnGetNativeBinary", 0, &get_native_binary>::entry(),
+          Slot<"pfnGetArgumentProperties", 0, &get_argument_properties>::entry(),
+      .pfnSetArgumentValue = Slot<"pfnSetArgumentValue", 0, &set_argument_value>::entry(),
+      .pfnAppendGraphInitialize = Slot<"pfnAppendGraphInitialize", 0, &append_initialize>::entry(),
+      .pfnAppendGraphExecute = Slot<"pfnAppendGraphExecute", 0, &append_execute>::entry(),
+      .pfnGetNativeBinary = Slot<"pfnGetNativeBinary", 0, &get_native_binary>::entry(),
       .pfnDeviceGetGraphProperties =
-          TableSlot<"pfnDeviceGetGraphProperties", 0, &device_get_graph_properties>::entry(),
+          Slot<"pfnDeviceGetGraphProperties", 0, &device_get_graph_properties>::entry(),
       .pfnGraphGetArgumentMetadata =
-          TableSlot<"pfnGraphGetArgumentMetadata", 1, &get_argument_metadata>::entry(),
+          Slot<"pfnGraphGetArgumentMetadata", 1, &get_argument_metadata>::entry(),
       .pfnGetArgumentProperties2 =
-          TableSlot<"pfnGetArgumentProperties2", 1, &get_argument_properties2>::entry(),
+          Slot<"pfnGetArgumentProperties2", 1, &get_argument_properties2>::entry(),
       .pfnGetArgumentProperties3 =
-          TableSlot<"pfnGetArgumentProperties3", 2, &get_argument_properties3>::entry(),
-      .pfnQueryNetworkCreate =
-          TableSlot<"pfnQueryNetworkCreate", 3, &query_network_create>::entry(),
-      .pfnQueryNetworkDestroy =
-          TableSlot<"pfnQueryNetworkDestroy", 3, &query_network_destroy>::entry(),
-      .pfnQueryNetworkGetSupportedLayers = TableSlot<"pfnQueryNetworkGetSupportedLayers", 3,
-                                                     &query_network_get_supported_layers>::entry(),
-      .pfnBuildLogGetString = TableSlot<"pfnBuildLogGetString", 4, &build_log_get_string>::entry(),
-      .pfnCreate2 = TableSlot<"pfnCreate2", 5, &create2>::entry(),
-      .pfnQueryNetworkCreate2 =
-          TableSlot<"pfnQueryNetworkCreate2", 5, &query_network_create2>::entry(),
-      .pfnQueryContextMemory =
-          TableSlot<"pfnQueryContextMemory", 5, &query_context_memory>::entry(),
+          Slot<"pfnGetArgumentProperties3", 2, &get_argument_properties3>::entry(),
+      .pfnQueryNetworkCreate = Slot<"pfnQueryNetworkCreate", 3, &query_network_create>::entry(),
+      .pfnQueryNetworkDestroy = Slot<"pfnQueryNetworkDestroy", 3, &query_network_destroy>::entry(),
+      .pfnQueryNetworkGetSupportedLayers = Slot<"pfnQueryNetworkGetSupportedLayers", 3,
+                                                &query_network_get_supported_layers>::entry(),
+      .pfnBuildLogGetString = Slot<"pfnBuildLogGetString", 4, &build_log_get_string>::entry(),
+      .pfnCreate2 = Slot<"pfnCreate2", 5, &create2>::entry(),
+      .pfnQueryNetworkCreate2 = Slot<"pfnQueryNetworkCreate2", 5, &query_network_create2>::entry(),
+      .pfnQueryContextMemory = Slot<"pfnQueryContextMemory", 5, &query_context_memory>::entry(),
       .pfnDeviceGetGraphProperties2 =
-          TableSlot<"pfnDeviceGetGraphProperties2", 6, &device_get_graph_properties2>::entry(),
-      .pfnGetNativeBinary2 = TableSlot<"pfnGetNativeBinary2", 7, &get_native_binary2>::entry(),
-      .pfnGetProperties2 = TableSlot<"pfnGetProperties2", 8, &get_properties2>::entry(),
-      .pfnGraphInitialize = TableSlot<"pfnGraphInitialize", 8, &initialize>::entry(),
+          Slot<"pfnDeviceGetGraphProperties2", 6, &device_get_graph_properties2>::entry(),
+      .pfnGetNativeBinary2 = Slot<"pfnGetNativeBinary2", 7, &get_native_binary2>::entry(),
+      .pfnGetProperties2 = Slot<"pfnGetProperties2", 8, &get_properties2>::entry(),
+      .pfnGraphInitialize = Slot<"pfnGraphInitialize", 8, &initialize>::entry(),
       .pfnCompilerGetSupportedOptions =
-          TableSlot<"pfnCompilerGetSupportedOptions", 11, &compiler_get_supported_options>::entry(),
+          Slot<"pfnCompilerGetSupportedOptions", 11, &compiler_get_supported_options>::entry(),
       .pfnCompilerIsOptionSupported =
-          TableSlot<"pfnCompilerIsOptionSupported", 11, &compiler_is_option_supported>::entry(),
-      .pfnCreate3 = TableSlot<"pfnCreate3", 12, &create3>::entry(),
-      .pfnGetProperties3 = TableSlot<"pfnGetProperties3", 12, &get_properties3>::entry(),
-      .pfnBuildLogGetString2 =
-          TableSlot<"pfnBuildLogGetString2", 12, &build_log_get_string2>::entry(),
-      .pfnBuildLogDestroy = TableSlot<"pfnBuildLogDestroy", 12, &build_log_destroy>::entry(),
-      .pfnSetArgumentValue2 = TableSlot<"pfnSetArgumentValue2", 15, &set_argument_value2>::entry(),
-      .pfnEvict = TableSlot<"pfnEvict", 16, &evict>::entry(),
+          Slot<"pfnCompilerIsOptionSupported", 11, &compiler_is_option_supported>::entry(),
+      .pfnCreate3 = Slot<"pfnCreate3", 12, &create3>::entry(),
+      .pfnGetProperties3 = Slot<"pfnGetProperties3", 12, &get_properties3>::entry(),
+      .pfnBuildLogGetString2 = Slot<"pfnBuildLogGetString2", 12, &build_log_get_string2>::entry(),
+      .pfnBuildLogDestroy = Slot<"pfnBuildLogDestroy", 12, &build_log_destroy>::entry(),
+      .pfnSetArgumentValue2 = Slot<"pfnSetArgumentValue2", 15, &set_argument_value2>::entry(),
+      .pfnEvict = Slot<"pfnEvict", 16, &evict>::entry(),
   };
   return &table;
 }
