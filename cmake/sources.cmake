@@ -240,7 +240,6 @@ set(GSTNPU_COMMON_SOURCES
 set(GSTNPU_SOURCES
   gst/analytics/count_places.cpp
   gst/analytics/decoded_answer.cpp
-  gst/analytics/frame_counts.cpp
   gst/analytics/frame_tracker.cpp
   gst/analytics/model_decoder.cpp
   gst/analytics/npucount.cpp

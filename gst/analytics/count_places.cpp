@@ -202,16 +202,16 @@ void set_totals(const std::string& text, const std::string& source, npu::vision:
   if (!json.is_object()) {
     refuse(source, "must be an object, {...}");
   }
-  for_each_total(json, "zones", source, counter->zones(),
+  for_each_total(json, "zones", source, counter->zone_counts(),
                  [&](std::size_t zone, const Json& totals, const std::string& where) {
                    const std::uint64_t left = total_of(totals, "left", where);
-                   counter->set_totals(zone, total_of(totals, "entered", where), left,
-                                       mean_of(totals, where) * static_cast<double>(left));
+                   counter->set_zone_totals(zone, total_of(totals, "entered", where), left,
+                                            mean_of(totals, where) * static_cast<double>(left));
                  });
-  for_each_total(json, "lines", source, counter->lines(),
+  for_each_total(json, "lines", source, counter->line_counts(),
                  [&](std::size_t line, const Json& totals, const std::string& where) {
-                   counter->set_totals(line, {total_of(totals, "forward", where),
-                                              total_of(totals, "backward", where)});
+                   counter->set_line_totals(line, total_of(totals, "forward", where),
+                                            total_of(totals, "backward", where));
                  });
 }
 

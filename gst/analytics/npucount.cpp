@@ -14,7 +14,6 @@
 #include "common/missing_answers.hpp"
 
 #include "count_places.hpp"
-#include "frame_counts.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(npucount_debug);
 #define GST_CAT_DEFAULT npucount_debug
@@ -46,7 +45,8 @@ class Count : public MetaState<CountSettings> {
  private:
   void take_sightings(const FrameAnswer& answer);
   void tell_that_nothing_is_identified();
-  void tell(const FrameCounts::Event& event, GstClockTime pts);
+  void add_counts(FrameCounts* counts) const;
+  void tell(const npu::vision::CountEvent& event, GstClockTime pts);
 
   CountSettings active_;
   LabelList classes_;
@@ -132,10 +132,18 @@ void Count::tell_that_nothing_is_identified() {
                "npucount");
 }
 
-void Count::tell(const FrameCounts::Event& event, GstClockTime pts) {
+/// To those of an npucount in front.
+void Count::add_counts(FrameCounts* counts) const {
+  const auto append = [](auto from, auto* to) { to->insert(to->end(), from.begin(), from.end()); };
+  append(counter_->zone_counts(), &counts->zones);
+  append(counter_->line_counts(), &counts->lines);
+  append(counter_->events(), &counts->events);
+}
+
+void Count::tell(const npu::vision::CountEvent& event, GstClockTime pts) {
   GstStructure* structure = gst_structure_new(
-      "npu-count", "event", G_TYPE_STRING, event.kind, "place", G_TYPE_STRING, event.place.c_str(),
-      "id", G_TYPE_UINT64, event.id, "pts", G_TYPE_UINT64, pts, nullptr);
+      "npu-count", "event", G_TYPE_STRING, to_string(event.kind), "place", G_TYPE_STRING,
+      event.place.c_str(), "id", G_TYPE_UINT64, event.id, "pts", G_TYPE_UINT64, pts, nullptr);
   if (event.seconds) {
     gst_structure_set(structure, "seconds", G_TYPE_DOUBLE, *event.seconds, nullptr);
   }
@@ -152,10 +160,11 @@ void Count::process(GstBuffer* buffer, const GstSegment& segment) {
   take_sightings(answer);
   tell_that_nothing_is_identified();
   counter_->update(seconds, sightings_);
-  const std::size_t told = answer.counts.events.size();
-  add_counts(*counter_, &answer.counts);
-  for (std::size_t i = told; active_.messages && i < answer.counts.events.size(); ++i) {
-    tell(answer.counts.events[i], GST_BUFFER_PTS(buffer));
+  add_counts(&answer.counts);
+  for (const auto& event : counter_->events()) {
+    if (active_.messages) {
+      tell(event, GST_BUFFER_PTS(buffer));
+    }
   }
   write_answer(buffer, std::move(answer));
 }

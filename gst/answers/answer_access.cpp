@@ -173,7 +173,7 @@ gboolean gst_npu_buffer_get_zone(GstBuffer* buffer, guint index, GstNpuZone* zon
   const auto* one = counted(buffer, &gstnpu::FrameCounts::zones, index);
   if (!one) return FALSE;
   *zone = {one->name.c_str(), one->entered, one->left, one->inside.size(),
-           one->mean_seconds.value_or(-1)};
+           one->mean_seconds().value_or(-1)};
   return TRUE;
 }
 
@@ -197,6 +197,6 @@ gboolean gst_npu_buffer_get_line(GstBuffer* buffer, guint index, GstNpuLine* lin
 gboolean gst_npu_buffer_get_event(GstBuffer* buffer, guint index, GstNpuEvent* event) {
   const auto* one = counted(buffer, &gstnpu::FrameCounts::events, index);
   if (!one) return FALSE;
-  *event = {one->kind, one->place.c_str(), one->id, one->seconds.value_or(-1)};
+  *event = {to_string(one->kind), one->place.c_str(), one->id, one->seconds.value_or(-1)};
   return TRUE;
 }

@@ -88,30 +88,11 @@ struct FoundMap {
   GST_NPU_META_API const std::vector<std::string>& names() const;
 };
 
-/// npucount's counts.
+/// npucount's counts. Corners and ends are shares of this frame, and may lie outside of it.
 struct FrameCounts {
-  struct Zone {
-    std::string name;
-    std::vector<npu::vision::ZoneCount::Inside> inside;
-    guint64 entered = 0, left = 0;
-    std::optional<double> mean_seconds;  ///< that those who left were inside
-    /// Its corners, and of a line its ends: 0..1 of the frame.
-    std::vector<npu::vision::FramePoint> points;
-  };
-  struct Line {
-    std::string name;
-    guint64 forward = 0, backward = 0;
-    std::vector<npu::vision::FramePoint> points;
-  };
-  struct Event {
-    const char* kind = "";  ///< entered, left, forward, backward
-    std::string place;      ///< name of the zone or of the line
-    guint64 id = 0;
-    std::optional<double> seconds;  ///< of "left": that it was inside
-  };
-  std::vector<Zone> zones;
-  std::vector<Line> lines;
-  std::vector<Event> events;
+  std::vector<npu::vision::ZoneCount> zones;
+  std::vector<npu::vision::LineCount> lines;
+  std::vector<npu::vision::CountEvent> events;
 
   bool empty() const { return zones.empty() && lines.empty(); }
 };

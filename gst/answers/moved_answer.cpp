@@ -159,16 +159,17 @@ void move_maps(const FrameMove& move, FrameSize frame, FrameAnswer* answer) {
 
 /// From shares of one frame to shares of the other.
 void move_places(const FrameMove& move, FrameSize from, FrameSize to, FrameCounts* counts) {
-  const auto move_points = [&](auto& places) {
-    for (auto& place : places) {
-      for (auto& point : place.points) {
-        const FrameMove::Point at = move.of(point.x * from.width, point.y * from.height);
-        point = {at.x / to.width, at.y / to.height};
-      }
-    }
+  const auto move_point = [&](npu::vision::FramePoint& point) {
+    const FrameMove::Point at = move.of(point.x * from.width, point.y * from.height);
+    point = {at.x / to.width, at.y / to.height};
   };
-  move_points(counts->zones);
-  move_points(counts->lines);
+  for (auto& zone : counts->zones) {
+    for (auto& corner : zone.corners) move_point(corner);
+  }
+  for (auto& line : counts->lines) {
+    move_point(line.from);
+    move_point(line.to);
+  }
 }
 
 }  // namespace

@@ -57,10 +57,10 @@ class Drawing {
   /// shares.
   void add_legend(const ColoredMap& map);
   /// Add zones and lines of npucount, and their counts for draw_labels().
-  void add_zone(const FrameCounts::Zone& zone);
-  void add_count_line(const FrameCounts::Line& line);
-  void add_zone_tag(const FrameCounts::Zone& zone);
-  void add_line_tag(const FrameCounts::Line& line);
+  void add_zone(const npu::vision::ZoneCount& zone);
+  void add_count_line(const npu::vision::LineCount& line);
+  void add_zone_tag(const npu::vision::ZoneCount& zone);
+  void add_line_tag(const npu::vision::LineCount& line);
   /// Adds all labels where they cover as little as can be of the lines of text, the outlines of
   /// objects and each other that were added before. Those added first have the first choice.
   void draw_labels();

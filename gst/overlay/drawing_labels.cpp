@@ -1,5 +1,6 @@
 // Draws labels of objects, and of the zones and lines of npucount.
 #include <algorithm>
+#include <array>
 
 #include "drawing.hpp"
 #include "palette.hpp"
@@ -78,13 +79,13 @@ bool Drawing::add_label(const FoundObject& region) {
 }
 
 /// Inside the zone first: labels of objects stand above their boxes.
-void Drawing::add_zone_tag(const FrameCounts::Zone& zone) {
-  if (zone.points.size() < 3) return;
+void Drawing::add_zone_tag(const npu::vision::ZoneCount& zone) {
+  if (zone.corners.size() < 3) return;
   const Tag tag{zone.name + ":",
                 " " + std::to_string(zone.inside.size()) + " inside, " +
                     std::to_string(zone.entered) + " in, " + std::to_string(zone.left) + " out",
                 color_of_label(zone.name)};
-  const Box box = around(zone.points);
+  const Box box = around(zone.corners);
   Label label = label_of(tag, box);
   label.heeds_outlines = false;
   const int margin = static_cast<int>(look_.line_width);
@@ -98,17 +99,16 @@ void Drawing::add_zone_tag(const FrameCounts::Zone& zone) {
 }
 
 /// At the line's middle first, then nearer to its ends.
-void Drawing::add_line_tag(const FrameCounts::Line& line) {
-  if (line.points.size() != 2) return;
+void Drawing::add_line_tag(const npu::vision::LineCount& line) {
   const Tag tag{
       line.name + ":",
       " " + std::to_string(line.forward) + " forward, " + std::to_string(line.backward) + " back",
       color_of_label(line.name)};
-  Label label = label_of(tag, around(line.points));
+  Label label = label_of(tag, around(std::array{line.from, line.to}));
   label.heeds_outlines = false;
   const int margin = 2 * static_cast<int>(look_.line_width);
   const auto add = [&](double share, bool is_left, bool is_above) {
-    const npu::vision::FramePoint &from = line.points[0], &to = line.points[1];
+    const npu::vision::FramePoint &from = line.from, &to = line.to;
     const npu::vision::FramePoint at =
         in_pixels({from.x + share * (to.x - from.x), from.y + share * (to.y - from.y)});
     const int column = to_pixel(at.x, frame_.width), row = to_pixel(at.y, frame_.height);

@@ -2,6 +2,7 @@
 #include <cairo.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -53,25 +54,24 @@ void Drawing::add_edges(std::span<const npu::vision::FramePoint> points, Color c
   for (std::size_t i = 0; i < points.size(); ++i) draw(all.subspan(i, 2));
 }
 
-void Drawing::add_zone(const FrameCounts::Zone& zone) {
-  if (zone.points.size() < 3) return;
+void Drawing::add_zone(const npu::vision::ZoneCount& zone) {
+  if (zone.corners.size() < 3) return;
   const Color color = color_of_label(zone.name);
-  add_lines(around(zone.points), color, kGroundOpacity, [&](cairo_t* cairo) {
-    for (const auto& point : zone.points) {
+  add_lines(around(zone.corners), color, kGroundOpacity, [&](cairo_t* cairo) {
+    for (const auto& point : zone.corners) {
       const auto [x, y] = in_pixels(point);
       line_to(cairo, x, y);
     }
     cairo_fill(cairo);
   });
-  add_edges(zone.points, color);
+  add_edges(zone.corners, color);
 }
 
 /// Draws the line with an arrow from its middle that points forward: to the right as one walks
 /// along the line.
-void Drawing::add_count_line(const FrameCounts::Line& line) {
-  if (line.points.size() != 2) return;
+void Drawing::add_count_line(const npu::vision::LineCount& line) {
   // Clang 14 lambdas cannot capture structured bindings.
-  const npu::vision::FramePoint from = in_pixels(line.points[0]), to = in_pixels(line.points[1]);
+  const npu::vision::FramePoint from = in_pixels(line.from), to = in_pixels(line.to);
   const double x0 = from.x, y0 = from.y, x1 = to.x, y1 = to.y;
   const double length = std::hypot(x1 - x0, y1 - y0);
   if (!(length > 0)) return;
@@ -79,7 +79,7 @@ void Drawing::add_count_line(const FrameCounts::Line& line) {
   const double arrow = 8.0 * look_.line_width, head = 3.0 * look_.line_width;
   const double x = (x0 + x1) / 2, y = (y0 + y1) / 2;
   const double tip_x = x - down * arrow, tip_y = y + right * arrow;
-  Box box = around(line.points);
+  Box box = around(std::array{line.from, line.to});
   widen(&box, tip_x, tip_y);
   add_lines(box, color_of_label(line.name), 255, [&](cairo_t* cairo) {
     move_to(cairo, x0, y0);

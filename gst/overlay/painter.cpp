@@ -92,11 +92,11 @@ void Painter::paint_legends(Target* target) {
 }
 
 void Painter::paint_places(const FrameCounts& counts, Target* target) {
-  for (const FrameCounts::Zone& zone : counts.zones) {
+  for (const npu::vision::ZoneCount& zone : counts.zones) {
     drawing_->add_zone(zone);
     put_sprites(target);
   }
-  for (const FrameCounts::Line& line : counts.lines) {
+  for (const npu::vision::LineCount& line : counts.lines) {
     drawing_->add_count_line(line);
     put_sprites(target);
   }
@@ -105,8 +105,8 @@ void Painter::paint_places(const FrameCounts& counts, Target* target) {
 /// Counts stand still, so that they choose their places before the objects' labels.
 void Painter::paint_labels(std::span<const FoundObject> regions, const FrameCounts& counts,
                            Target* target) {
-  for (const FrameCounts::Zone& zone : counts.zones) drawing_->add_zone_tag(zone);
-  for (const FrameCounts::Line& line : counts.lines) drawing_->add_line_tag(line);
+  for (const npu::vision::ZoneCount& zone : counts.zones) drawing_->add_zone_tag(zone);
+  for (const npu::vision::LineCount& line : counts.lines) drawing_->add_line_tag(line);
   for (const FoundObject& region : regions) {
     stats_.labels_left_out += drawing_->add_label(region) ? 0 : 1;
   }

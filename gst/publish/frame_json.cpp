@@ -121,20 +121,20 @@ Json to_json(const npu::vision::ZoneCount::Inside& inside) {
   return {{"tracking_id", inside.id}, {"seconds", rounded(inside.seconds, kSecondSteps)}};
 }
 
-Json to_json(const FrameCounts::Zone& zone) {
+Json to_json(const npu::vision::ZoneCount& zone) {
   return {{"name", zone.name},
           {"inside", to_array(zone.inside)},
           {"entered", zone.entered},
           {"left", zone.left},
-          {"mean_seconds", rounded(zone.mean_seconds, kSecondSteps)}};
+          {"mean_seconds", rounded(zone.mean_seconds(), kSecondSteps)}};
 }
 
-Json to_json(const FrameCounts::Line& line) {
+Json to_json(const npu::vision::LineCount& line) {
   return {{"name", line.name}, {"forward", line.forward}, {"backward", line.backward}};
 }
 
-Json to_json(const FrameCounts::Event& event) {
-  Json json{{"event", event.kind}, {"place", event.place}, {"tracking_id", event.id}};
+Json to_json(const npu::vision::CountEvent& event) {
+  Json json{{"event", to_string(event.kind)}, {"place", event.place}, {"tracking_id", event.id}};
   add(json, "seconds", event.seconds,
       [](double seconds) { return rounded(seconds, kSecondSteps); });
   return json;

@@ -117,28 +117,30 @@ void check(const char* what, double number) {
 
 Counter::Counter(std::vector<Zone> zones, std::vector<CountLine> lines, double lost_seconds,
                  double margin)
-    : zones_(std::move(zones)),
-      lines_(std::move(lines)),
-      lost_seconds_(lost_seconds),
-      margin_(margin) {
+    : lost_seconds_(lost_seconds), margin_(margin) {
   check("lost_seconds", lost_seconds);
   check("margin", margin);
-  for (const Zone& zone : zones_) check(zone);
-  for (const CountLine& line : lines_) check(line);
-  zone_counts_.resize(zones_.size());
-  line_counts_.resize(lines_.size());
+  for (Zone& zone : zones) {
+    check(zone);
+    zone_counts_.push_back({{std::move(zone)}});
+  }
+  for (CountLine& line : lines) {
+    check(line);
+    line_counts_.push_back({{std::move(line)}});
+  }
 }
 
-void Counter::set_totals(std::size_t zone, std::uint64_t entered, std::uint64_t left,
-                         double seconds_of_left) {
+void Counter::set_zone_totals(std::size_t zone, std::uint64_t entered, std::uint64_t left,
+                              double seconds_of_left) {
   ZoneCount& count = zone_counts_.at(zone);
   count.entered = entered;
   count.left = left;
   count.seconds_of_left = seconds_of_left;
 }
 
-void Counter::set_totals(std::size_t line, const LineCount& totals) {
-  line_counts_.at(line) = totals;
+void Counter::set_line_totals(std::size_t line, std::uint64_t forward, std::uint64_t backward) {
+  line_counts_.at(line).forward = forward;
+  line_counts_.at(line).backward = backward;
 }
 
 void Counter::forget_objects() {
@@ -164,7 +166,7 @@ void Counter::update(double seconds, std::span<const Sighting> sightings) {
     }
   }
   forget_lost(seconds);
-  for (std::size_t i = 0; i < zones_.size(); ++i) {
+  for (std::size_t i = 0; i < zone_counts_.size(); ++i) {
     auto& inside = zone_counts_[i].inside;
     inside.clear();
     for (const auto& [id, object] : objects_) {
@@ -179,26 +181,26 @@ void Counter::update(double seconds, std::span<const Sighting> sightings) {
 void Counter::see(double seconds, const Sighting& sighting) {
   Object& object = objects_[sighting.id];
   if (std::exchange(object.frame, frame_) == frame_) return;
-  object.zones.resize(zones_.size());
-  object.lines.resize(lines_.size());
-  for (std::size_t i = 0; i < zones_.size(); ++i) see_in_zone(i, seconds, sighting, &object);
-  for (std::size_t i = 0; i < lines_.size(); ++i) see_at_line(i, sighting, &object);
+  object.zones.resize(zone_counts_.size());
+  object.lines.resize(line_counts_.size());
+  for (std::size_t i = 0; i < zone_counts_.size(); ++i) see_in_zone(i, seconds, sighting, &object);
+  for (std::size_t i = 0; i < line_counts_.size(); ++i) see_at_line(i, sighting, &object);
   object.seen = seconds;
 }
 
 void Counter::see_in_zone(std::size_t zone, double seconds, const Sighting& sighting,
                           Object* object) {
-  const auto& corners = zones_[zone].corners;
+  ZoneCount& count = zone_counts_[zone];
   InZone& at = object->zones[zone];
-  if (contains(corners, off_the_edge(sighting.place))) {
+  if (contains(count.corners, off_the_edge(sighting.place))) {
     at.outside.reset();
     if (at.entered) return;
     at.entered = seconds;
-    ++zone_counts_[zone].entered;
-    events_.push_back({.kind = CountEvent::Kind::kEntered, .place = zone, .id = sighting.id});
+    ++count.entered;
+    events_.push_back({.kind = CountEvent::Kind::kEntered, .place = count.name, .id = sighting.id});
   } else if (at.entered) {
     at.outside = at.outside.value_or(seconds);
-    if (distance(corners, sighting.place) > margin_) {
+    if (distance(count.corners, sighting.place) > margin_) {
       leave(zone, sighting.id, seconds, object);
     }
   }
@@ -208,14 +210,16 @@ void Counter::see_in_zone(std::size_t zone, double seconds, const Sighting& sigh
 void Counter::leave(std::size_t zone, std::uint64_t id, double seconds, Object* object) {
   const InZone was = std::exchange(object->zones[zone], {});
   const double stayed = was.outside.value_or(seconds) - *was.entered;
-  ++zone_counts_[zone].left;
-  zone_counts_[zone].seconds_of_left += stayed;
-  events_.push_back({.kind = CountEvent::Kind::kLeft, .place = zone, .id = id, .seconds = stayed});
+  ZoneCount& count = zone_counts_[zone];
+  ++count.left;
+  count.seconds_of_left += stayed;
+  events_.push_back(
+      {.kind = CountEvent::Kind::kLeft, .place = count.name, .id = id, .seconds = stayed});
 }
 
 /// A point on the line changes nothing: an object that turns back there has not crossed.
 void Counter::see_at_line(std::size_t line, const Sighting& sighting, Object* object) {
-  const auto& [name, from, to] = lines_[line];
+  const FramePoint &from = line_counts_[line].from, &to = line_counts_[line].to;
   const FramePoint& now = sighting.place;
   const double new_side = side(from, to, now);
   if (new_side == 0) return;
@@ -242,9 +246,10 @@ void Counter::see_at_line(std::size_t line, const Sighting& sighting, Object* ob
 }
 
 void Counter::cross(std::size_t line, std::uint64_t id, bool is_forward) {
-  ++(is_forward ? line_counts_[line].forward : line_counts_[line].backward);
+  LineCount& count = line_counts_[line];
+  ++(is_forward ? count.forward : count.backward);
   events_.push_back({.kind = is_forward ? CountEvent::Kind::kForward : CountEvent::Kind::kBackward,
-                     .place = line,
+                     .place = count.name,
                      .id = id});
 }
 
@@ -256,7 +261,7 @@ void Counter::forget_lost(double seconds) {
       ++it;
       continue;
     }
-    for (std::size_t i = 0; i < zones_.size(); ++i) {
+    for (std::size_t i = 0; i < zone_counts_.size(); ++i) {
       if (object.zones[i].entered) {
         leave(i, id, object.seen, &object);
       }

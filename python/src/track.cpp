@@ -44,17 +44,10 @@ vision::Counter counter_of(const std::map<std::string, std::vector<Point>>& zone
 }
 
 nb::list events_of(const vision::Counter& counter) {
-  using Kind = vision::CountEvent::Kind;
   nb::list events;
   for (const vision::CountEvent& event : counter.events()) {
-    const bool in_zone = event.kind == Kind::kEntered || event.kind == Kind::kLeft;
-    const char* kind = event.kind == Kind::kEntered   ? "entered"
-                       : event.kind == Kind::kLeft    ? "left"
-                       : event.kind == Kind::kForward ? "forward"
-                                                      : "backward";
-    events.append(nb::make_tuple(
-        kind, in_zone ? counter.zones()[event.place].name : counter.lines()[event.place].name,
-        event.id, event.seconds));
+    events.append(
+        nb::make_tuple(to_string(event.kind), event.place, event.id, event.seconds.value_or(0)));
   }
   return events;
 }
@@ -78,8 +71,7 @@ nb::list count(vision::Counter& counter, const Answer& answer, double seconds) {
 
 nb::dict zones_of(const vision::Counter& counter) {
   nb::dict zones;
-  for (std::size_t i = 0; i < counter.zones().size(); ++i) {
-    const vision::ZoneCount& found = counter.zone_counts()[i];
+  for (const vision::ZoneCount& found : counter.zone_counts()) {
     nb::list inside;
     for (const auto& object : found.inside)
       inside.append(nb::make_tuple(object.id, object.seconds));
@@ -88,16 +80,15 @@ nb::dict zones_of(const vision::Counter& counter) {
     zone["entered"] = found.entered;
     zone["left"] = found.left;
     zone["seconds_of_left"] = found.seconds_of_left;
-    zones[counter.zones()[i].name.c_str()] = zone;
+    zones[found.name.c_str()] = zone;
   }
   return zones;
 }
 
 nb::dict lines_of(const vision::Counter& counter) {
   nb::dict lines;
-  for (std::size_t i = 0; i < counter.lines().size(); ++i) {
-    const vision::LineCount& found = counter.line_counts()[i];
-    lines[counter.lines()[i].name.c_str()] = nb::make_tuple(found.forward, found.backward);
+  for (const vision::LineCount& found : counter.line_counts()) {
+    lines[found.name.c_str()] = nb::make_tuple(found.forward, found.backward);
   }
   return lines;
 }

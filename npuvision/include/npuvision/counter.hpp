@@ -36,7 +36,7 @@ struct Sighting {
   FramePoint place;
 };
 
-struct ZoneCount {
+struct ZoneCount : Zone {
   struct Inside {
     std::uint64_t id = 0;
     double seconds = 0;  ///< since it entered, or until it went out
@@ -45,9 +45,15 @@ struct ZoneCount {
   std::uint64_t entered = 0;   ///< includes objects first seen inside
   std::uint64_t left = 0;      ///< includes objects that disappeared inside
   double seconds_of_left = 0;  ///< total time inside of the objects that left
+
+  /// How long those who left were inside; nullopt where none left.
+  std::optional<double> mean_seconds() const {
+    if (left == 0) return std::nullopt;
+    return seconds_of_left / static_cast<double>(left);
+  }
 };
 
-struct LineCount {
+struct LineCount : CountLine {
   std::uint64_t forward = 0, backward = 0;
 };
 
@@ -55,10 +61,16 @@ struct LineCount {
 struct CountEvent {
   enum class Kind { kEntered, kLeft, kForward, kBackward };
   Kind kind = Kind::kEntered;
-  std::size_t place = 0;  ///< index of the zone or line
+  std::string place = {};  ///< name of the zone or line
   std::uint64_t id = 0;
-  double seconds = 0;  ///< kLeft only: time inside
+  std::optional<double> seconds = {};  ///< kLeft only: time inside
 };
+
+/// "entered", "left", "forward", "backward".
+inline const char* to_string(CountEvent::Kind kind) {
+  constexpr const char* kNames[] = {"entered", "left", "forward", "backward"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
 
 /// Counts objects in zones and across lines. Single-threaded.
 class NPU_API Counter {
@@ -74,9 +86,9 @@ class NPU_API Counter {
           double margin = 0);
 
   /// Totals to go on from, set before the first frame.
-  void set_totals(std::size_t zone, std::uint64_t entered, std::uint64_t left,
-                  double seconds_of_left);
-  void set_totals(std::size_t line, const LineCount& totals);
+  void set_zone_totals(std::size_t zone, std::uint64_t entered, std::uint64_t left,
+                       double seconds_of_left);
+  void set_line_totals(std::size_t line, std::uint64_t forward, std::uint64_t backward);
 
   /// Takes a frame. `seconds` is stream time: if it goes back, all objects are forgotten; if it is
   /// not finite, no time has passed. Sightings that are not finite are ignored; of several with one
@@ -85,9 +97,6 @@ class NPU_API Counter {
   /// Forgets all objects after a seek: they have neither left nor crossed. Totals stay.
   void forget_objects();
 
-  const std::vector<Zone>& zones() const { return zones_; }
-  const std::vector<CountLine>& lines() const { return lines_; }
-  /// One count for each zone, and for each line.
   std::span<const ZoneCount> zone_counts() const { return zone_counts_; }
   std::span<const LineCount> line_counts() const { return line_counts_; }
   /// Events of the last frame.
@@ -120,8 +129,6 @@ class NPU_API Counter {
   void forget_lost(double seconds);
   double seen_since() const;
 
-  std::vector<Zone> zones_;
-  std::vector<CountLine> lines_;
   double lost_seconds_, margin_;
   std::optional<double> seconds_;  // time of the last frame
   std::uint64_t frame_ = 0;

@@ -182,11 +182,14 @@ TEST(MovedAnswer, KeepsWhatIsSaidOfTheWhole) {
 TEST(MovedAnswer, MovesZonesAndLinesOfCounts) {
   FrameAnswer answer;
   answer.frame = kFrame;
-  answer.counts.lines = {{"gate", 1, 2, {{0, 0.5}, {0.25, 0.5}}}};
-  const auto points = moved(answer, kMirrored, kFrame).counts.lines.at(0).points;
-  EXPECT_EQ(points.at(0).x, 1);
-  EXPECT_EQ(points.at(1).x, 0.75);
-  EXPECT_EQ(points.at(1).y, 0.5);
+  answer.counts.zones.push_back({{"yard", {{0, 0}, {0.25, 0.5}, {0, 0.5}}}});
+  answer.counts.lines.push_back({{"gate", {0, 0.5}, {0.25, 0.5}}});
+  const FrameCounts counts = moved(answer, kMirrored, kFrame).counts;
+  EXPECT_EQ(counts.zones.at(0).corners.at(1).x, 0.75);
+  EXPECT_EQ(counts.zones.at(0).corners.at(1).y, 0.5);
+  EXPECT_EQ(counts.lines.at(0).from.x, 1);
+  EXPECT_EQ(counts.lines.at(0).to.x, 0.75);
+  EXPECT_EQ(counts.lines.at(0).to.y, 0.5);
 }
 
 // ---- On buffers

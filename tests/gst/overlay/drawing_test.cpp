@@ -196,8 +196,8 @@ TEST_F(DrawingTest, SeventeenKeyPointsOfOthersAreAPersons) {
 }
 
 TEST_F(DrawingTest, AZoneIsFilledALittle) {
-  FrameCounts::Zone zone;
-  zone.points = {{0.25, 0.25}, {0.75, 0.25}, {0.75, 0.75}, {0.25, 0.75}};
+  npu::vision::ZoneCount zone;
+  zone.corners = {{0.25, 0.25}, {0.75, 0.25}, {0.75, 0.75}, {0.25, 0.75}};
   drawing_.add_zone(zone);
   ASSERT_EQ(drawing_.sprites().size(), 5U) << "and four edges";
   const Sprite ground = drawing_.sprites().front();
@@ -214,7 +214,7 @@ TEST_F(DrawingTest, AZoneIsFilledALittle) {
 long pixels_of_edges(const std::vector<npu::vision::FramePoint>& points) {
   Drawing drawing{Look{}.for_height(360)};
   drawing.begin(kFrame);
-  drawing.add_zone({.points = points});
+  drawing.add_zone({{.name = {}, .corners = points}});
   const auto sprites = drawing.sprites();
   return std::accumulate(
       sprites.begin() + 1, sprites.end(), 0L,
@@ -234,7 +234,8 @@ TEST(EdgesOfZones, TouchFewPixels) {
 TEST(EdgesOfZones, AreClosed) {
   Drawing drawing{Look{}.for_height(360)};
   drawing.begin(kFrame);
-  drawing.add_zone({.points = {{0.25, 0.25}, {0.75, 0.25}, {0.75, 0.75}, {0.25, 0.75}}});
+  drawing.add_zone(
+      {{.name = {}, .corners = {{0.25, 0.25}, {0.75, 0.25}, {0.75, 0.75}, {0.25, 0.75}}}});
   const auto edges = drawing.sprites().subspan(1);
   for (const auto& [x, y] : {std::pair(320, 90), {480, 180}, {320, 270}, {160, 180}}) {
     const bool is_drawn =
@@ -250,11 +251,12 @@ TEST(EdgesOfZones, AreClosed) {
 
 // Forward is to the right of who walks along the line.
 TEST_F(DrawingTest, ALineHasItsArrowOnTheSideThatIsForward) {
-  FrameCounts::Line line;
-  line.points = {{0.25, 0.5}, {0.75, 0.5}};
+  npu::vision::LineCount line;
+  line.from = {0.25, 0.5};
+  line.to = {0.75, 0.5};
   drawing_.add_count_line(line);
   const Sprite to_the_right = drawing_.sprites().front();
-  std::swap(line.points[0], line.points[1]);
+  std::swap(line.from, line.to);
   drawing_.forget_sprites();
   drawing_.add_count_line(line);
   const Sprite to_the_left = drawing_.sprites().front();
@@ -292,8 +294,8 @@ TEST_F(DrawingTest, TakesAnyNumbers) {
       Trails::Trail trail;
       trail.points = {{one, other, 0}, {other, one, 1}, {320, 180, 2}};
       drawing_.add_trail(1, trail);
-      drawing_.add_zone({.points = {{one, other}, {other, one}, {0.5, one}}});
-      drawing_.add_count_line({.points = {{one, other}, {other, 0.5}}});
+      drawing_.add_zone({{.name = {}, .corners = {{one, other}, {other, one}, {0.5, one}}}});
+      drawing_.add_count_line({{.name = {}, .from = {one, other}, .to = {other, 0.5}}});
       for (const Sprite& sprite : drawing_.sprites()) {
         EXPECT_LE(sprite.width, 640) << one << " " << other;
       }
@@ -337,9 +339,9 @@ TEST(LabelsOfPlaces, DoNotCoverEachOtherWhereLinesCross) {
   Drawing drawing{Look{}.for_height(240)};
   drawing.begin({320, 240});
   const std::vector<npu::vision::FramePoint> zone{{0.1, 0.1}, {0.9, 0.1}, {0.9, 0.9}, {0.1, 0.9}};
-  for (const char* name : {"street", "lane"}) drawing.add_zone_tag({.name = name, .points = zone});
-  drawing.add_line_tag({.name = "one", .points = {{0.1, 0.1}, {0.9, 0.9}}});
-  drawing.add_line_tag({.name = "two", .points = {{0.1, 0.9}, {0.9, 0.1}}});
+  for (const char* name : {"street", "lane"}) drawing.add_zone_tag({{name, zone}});
+  drawing.add_line_tag({{"one", {0.1, 0.1}, {0.9, 0.9}}});
+  drawing.add_line_tag({{"two", {0.1, 0.9}, {0.9, 0.1}}});
   drawing.draw_labels();
   std::vector<Box> papers;
   for (const Sprite& sprite : drawing.sprites()) {

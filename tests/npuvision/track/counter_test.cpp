@@ -47,7 +47,8 @@ TEST(Zones, TellWhoIsInsideAndHowLong) {
   EXPECT_NEAR(counter.zone_counts()[0].seconds_of_left, 0.3, 1e-9);
   ASSERT_EQ(counter.events().size(), 1U);
   EXPECT_EQ(counter.events()[0].kind, Kind::kLeft);
-  EXPECT_NEAR(counter.events()[0].seconds, 0.3, 1e-9);
+  EXPECT_EQ(counter.events()[0].place, "middle");
+  EXPECT_NEAR(counter.events()[0].seconds.value_or(0), 0.3, 1e-9);
 }
 
 TEST(Zones, CountWhoAppearsInside) {
@@ -299,8 +300,8 @@ TEST(Counting, TakesOneSightingOfAnIdInAFrame) {
 
 TEST(Counting, GoesOnFromTotals) {
   Counter counter({middle()}, {across()}, 1);
-  counter.set_totals(0, 4, 3, 6.0);
-  counter.set_totals(0, LineCount{7, 2});
+  counter.set_zone_totals(0, 4, 3, 6.0);
+  counter.set_line_totals(0, 7, 2);
   walk(&counter, {{0.5, 0.45}, {0.5, 0.55}, {0.9, 0.9}});
   EXPECT_EQ(counter.zone_counts()[0].entered, 5U);
   EXPECT_EQ(counter.zone_counts()[0].left, 4U);
