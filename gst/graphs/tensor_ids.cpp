@@ -27,7 +27,7 @@ std::vector<npu::vision::TensorView> views_of(const std::vector<npu::Port>& outp
   return views;
 }
 
-bool is_open(const GstNpuTensor& tensor) {
+bool has_open_dim(const GstNpuTensor& tensor) {
   return std::find(tensor.dims, tensor.dims + tensor.num_dims, 0U) != tensor.dims + tensor.num_dims;
 }
 
@@ -87,7 +87,7 @@ TensorGroup caps_group_of(const npu::vision::TensorGroup& ids,
   set_ids(ids, &tensors);
   std::erase_if(tensors, [](const GstNpuTensor& tensor) { return tensor.id == nullptr; });
   const bool has_size = input.width > 0 && input.height > 0;
-  if (std::any_of(tensors.begin(), tensors.end(), is_open) ||
+  if (std::any_of(tensors.begin(), tensors.end(), has_open_dim) ||
       (ids.is_in_model_pixels && !has_size)) {
     return {};
   }

@@ -69,7 +69,7 @@ void read_hierarchical(const Value& root, const std::string& place, ModelCard* c
   }
 }
 
-void read_labels(const Value& root, ModelCard* card) {
+void read_spaced_labels(const Value& root, ModelCard* card) {
   const auto labels = root.find("labels");
   if (!labels) return;
   card->labels = split_labels(labels->text(), ' ');
@@ -183,7 +183,7 @@ ModelCard card_of_model_api(const std::map<std::string, std::string>& info,
     read_hierarchical(root, place, &card);
   } else {
     read_type(root, &card);
-    read_labels(root, &card);
+    read_spaced_labels(root, &card);
   }
   read_thresholds(root, &card);
   if (takes_the_best(card)) {

@@ -182,7 +182,7 @@ std::optional<double> read_ratio(const KeyFile& file, const std::string& group, 
 /// Several groups may name the same file.
 constexpr std::size_t kMostLabelsFiles = 16;
 constexpr std::size_t kMostLabels = std::size_t{1} << 20;
-constexpr std::size_t kMostLabelsBytes = std::size_t{16} << 20;
+constexpr std::size_t kMostBytesOfLabels = std::size_t{16} << 20;
 
 std::vector<std::string> read_labels(const KeyFile& file, const std::string& group) {
   const bool inline_labels = file.has(group, "labels");
@@ -270,10 +270,10 @@ ModelInfo read_model_info(const std::string& path) {
           "the file's groups have more than " + std::to_string(kMostLabels) + " labels together");
     }
     for (const std::string& label : info.tensors.back().labels) bytes += label.size();
-    if (bytes > kMostLabelsBytes) {
+    if (bytes > kMostBytesOfLabels) {
       file.refuse(group, "labels-file",
                   "the labels of the file's groups have more than " +
-                      std::to_string(kMostLabelsBytes) + " bytes together");
+                      std::to_string(kMostBytesOfLabels) + " bytes together");
     }
   }
   return info;

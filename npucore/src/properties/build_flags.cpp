@@ -16,7 +16,7 @@ bool at_least(ir::CompilerVersion version, int major, int minor) {
   return std::tuple<int, int>(version.major, version.minor) >= std::tuple(major, minor);
 }
 
-const char* precision_name(ElementType type) {
+const char* flag_of(ElementType type) {
   switch (type) {
     case ElementType::kBoolean:
       return "BOOL";
@@ -106,7 +106,7 @@ void check_option(const std::string& key, const std::string& value) {
 std::string build_flags(const ir::FlagPorts& ports, ir::CompilerVersion compiler,
                         const std::map<std::string, std::string>& config) {
   const bool by_index = at_least(compiler, 5, 9);
-  const auto precision = [](const ir::FlagPort& port) { return precision_name(port.type); };
+  const auto precision = [](const ir::FlagPort& port) { return flag_of(port.type); };
   const auto layout = [](const ir::FlagPort& port) { return layout_name(port.rank); };
   std::string flags = io_option("inputs_precisions", ports.inputs, by_index, precision);
   flags += ' ' + io_option("inputs_layouts", ports.inputs, by_index, layout);

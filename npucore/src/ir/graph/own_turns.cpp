@@ -14,7 +14,7 @@ namespace npu::ir {
 namespace {
 
 constexpr std::int64_t kColors = 3;
-constexpr int kMostSteps = 8;  // between a Convolution and the constant with its weights
+constexpr int kMostLayers = 8;  // between a Convolution and the constant with its weights
 
 using Numbers = std::vector<std::int64_t>;
 
@@ -164,7 +164,7 @@ Turn turn_of(const Document& document, const Weights& weights, pugi::xml_node sp
 bool has_turned_weights(const Document& document, const Weights& weights,
                         pugi::xml_node convolution) {
   auto from = document.producer(convolution, input_port(convolution, 1));
-  for (int step = 0; from && step < kMostSteps; ++step) {
+  for (int step = 0; from && step < kMostLayers; ++step) {
     const auto layer = document.layer(from->layer);
     const std::string type = layer_type(layer);
     if (type == "Gather") return turn_of(document, weights, layer) == Turn::kTurned;

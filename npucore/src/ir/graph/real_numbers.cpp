@@ -12,9 +12,9 @@
 namespace npu::ir {
 namespace {
 
-constexpr std::size_t kMostDepth = 8;  // of a computation
+constexpr std::size_t kMostOperations = 8;  // of a computation
 
-using Numbers = std::optional<std::vector<double>>;
+using RealNumbers = std::optional<std::vector<double>>;
 
 /// Null for types of layers that are no arithmetic.
 double (*arithmetic_of(const std::string& type))(double, double) {
@@ -27,7 +27,7 @@ double (*arithmetic_of(const std::string& type))(double, double) {
 }
 
 /// A number for all counts for each.
-Numbers computed(const Numbers& a, const Numbers& b, double (*work)(double, double)) {
+RealNumbers computed(const RealNumbers& a, const RealNumbers& b, double (*work)(double, double)) {
   if (!a || !b || (a->size() != 1 && b->size() != 1 && a->size() != b->size())) return {};
   std::vector<double> result(std::max(a->size(), b->size()));
   for (std::size_t i = 0; i < result.size(); ++i) {
@@ -36,7 +36,7 @@ Numbers computed(const Numbers& a, const Numbers& b, double (*work)(double, doub
   return result;
 }
 
-Numbers whole_numbers(const Document& document, const Weights& weights, PortRef value,
+RealNumbers whole_numbers(const Document& document, const Weights& weights, PortRef value,
                       std::size_t most) {
   const auto whole = WholeNumberReader(document, weights).of(value);
   if (!whole || whole->size() > most) return {};
@@ -48,12 +48,12 @@ Numbers whole_numbers(const Document& document, const Weights& weights, PortRef 
   return numbers;
 }
 
-Numbers numbers_of(const Document& document, const Weights& weights, PortRef input,
+RealNumbers numbers_of(const Document& document, const Weights& weights, PortRef input,
                    std::size_t most, std::size_t depth) {
   const auto producer = document.producer(input);
-  if (!producer || depth > kMostDepth) return {};
+  if (!producer || depth > kMostOperations) return {};
   const auto constant = constant_input(document, weights, uncompressed(document, input), most);
-  if (constant) return constant->empty() ? Numbers() : constant;
+  if (constant) return constant->empty() ? RealNumbers() : constant;
   const pugi::xml_node layer = document.layer(producer->layer);
   const std::string type = layer_type(layer);
   if (type == "Const") return whole_numbers(document, weights, *producer, most);
@@ -65,12 +65,12 @@ Numbers numbers_of(const Document& document, const Weights& weights, PortRef inp
     if (type == kept) return operand(0);
   }
   const auto work = arithmetic_of(type);
-  return work ? computed(operand(0), operand(1), work) : Numbers();
+  return work ? computed(operand(0), operand(1), work) : RealNumbers();
 }
 
 }  // namespace
 
-Numbers few_numbers(const Document& document, const Weights& weights, PortRef input,
+RealNumbers few_numbers(const Document& document, const Weights& weights, PortRef input,
                     std::size_t most) {
   return numbers_of(document, weights, input, most, 0);
 }

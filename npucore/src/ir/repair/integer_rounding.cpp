@@ -11,7 +11,7 @@
 namespace npu::ir {
 namespace {
 
-bool is_whole(pugi::xml_node port) {
+bool is_integer(pugi::xml_node port) {
   constexpr std::array<std::string_view, 8> kTypes{"I8", "I16", "I32", "I64",
                                                    "U8", "U16", "U32", "U64"};
   const std::string_view type = port.attribute("precision").value();
@@ -45,8 +45,8 @@ bool drop(Document& document, pugi::xml_node layer, const std::set<PortRef>& out
   const auto input = input_port(layer, 0);
   const auto from = document.producer(layer, input);
   const auto to = output_of(layer);
-  if (!from || !is_whole(document.output_port(*from).node)) return false;
-  if (!is_whole(document.output_port(to).node) || outputs.contains(to)) return false;
+  if (!from || !is_integer(document.output_port(*from).node)) return false;
+  if (!is_integer(document.output_port(to).node) || outputs.contains(to)) return false;
   document.move_consumers(to, *from);
   document.disconnect({layer_id(layer), input.attribute("id").as_ullong()});
   document.remove_layer(layer);
