@@ -20,7 +20,7 @@ install(FILES gst/meta/npumeta.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gst/npu
 add_library(gstnpu-common OBJECT ${GSTNPU_COMMON_SOURCES})
 set(gstnpu_targets gstnpu-common)
 
-add_library(gstnpu MODULE ${GSTNPU_SOURCES})
+add_library(gstnpu MODULE ${GSTNPU_ELEMENT_SOURCES} ${GSTNPU_SOURCES})
 list(APPEND gstnpu_targets gstnpu)
 set(gstnpu_plugins gstnpu)
 

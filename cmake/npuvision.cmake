@@ -3,7 +3,7 @@ pkg_check_modules(YAML_CPP REQUIRED IMPORTED_TARGET yaml-cpp)
 pkg_check_modules(GLIB REQUIRED IMPORTED_TARGET glib-2.0)
 find_package(nlohmann_json REQUIRED)
 
-add_library(npuvision SHARED ${NPUVISION_SOURCES})
+add_library(npuvision SHARED ${NPUVISION_CARD_SOURCES} ${NPUVISION_SOURCES})
 add_library(npucore::npuvision ALIAS npuvision)
 target_include_directories(npuvision
   PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/npuvision/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>

@@ -150,7 +150,7 @@ set(NPUCORE_SOURCES
   npucore/src/ze/sysman.cpp
 )
 
-set(NPUVISION_SOURCES
+set(NPUVISION_CARD_SOURCES
   npuvision/card/card_json.cpp
   npuvision/card/hugging_face.cpp
   npuvision/card/labels.cpp
@@ -167,6 +167,9 @@ set(NPUVISION_SOURCES
   npuvision/card/tree.cpp
   npuvision/card/ultralytics.cpp
   npuvision/card/value.cpp
+)
+
+set(NPUVISION_SOURCES
   npuvision/decode/anchors.cpp
   npuvision/decode/answer.cpp
   npuvision/decode/boxes.cpp
@@ -237,14 +240,20 @@ set(GSTNPU_COMMON_SOURCES
   gst/common/video_frame.cpp
 )
 
+set(GSTNPU_ELEMENT_SOURCES
+  gst/analytics/npucount.cpp
+  gst/analytics/nputensordec.cpp
+  gst/analytics/nputrack.cpp
+  gst/inference/npuimport.cpp
+  gst/inference/npuinfer.cpp
+  gst/trace/npu_tracer.cpp
+)
+
 set(GSTNPU_SOURCES
   gst/analytics/count_places.cpp
   gst/analytics/decoded_answer.cpp
   gst/analytics/frame_tracker.cpp
   gst/analytics/model_decoder.cpp
-  gst/analytics/npucount.cpp
-  gst/analytics/nputensordec.cpp
-  gst/analytics/nputrack.cpp
   gst/analytics/tensor_decoder.cpp
   gst/analytics/tensor_view.cpp
   gst/common/log.cpp
@@ -283,8 +292,6 @@ set(GSTNPU_SOURCES
   gst/inference/inference.cpp
   gst/inference/negotiation.cpp
   gst/inference/npu_base.cpp
-  gst/inference/npuimport.cpp
-  gst/inference/npuinfer.cpp
   gst/inference/opened.cpp
   gst/inference/output_task.cpp
   gst/inference/regions.cpp
@@ -295,7 +302,6 @@ set(GSTNPU_SOURCES
   gst/inference/stream_events.cpp
   gst/inference/stream_regions.cpp
   gst/plugin/plugin.cpp
-  gst/trace/npu_tracer.cpp
   gst/trace/trace_options.cpp
   gst/trace/trace_report.cpp
 )
