@@ -37,7 +37,7 @@ RealNumbers computed(const RealNumbers& a, const RealNumbers& b, double (*work)(
 }
 
 RealNumbers whole_numbers(const Document& document, const Weights& weights, PortRef value,
-                      std::size_t most) {
+                          std::size_t most) {
   const auto whole = WholeNumberReader(document, weights).of(value);
   if (!whole || whole->size() > most) return {};
   std::vector<double> numbers;
@@ -49,7 +49,7 @@ RealNumbers whole_numbers(const Document& document, const Weights& weights, Port
 }
 
 RealNumbers numbers_of(const Document& document, const Weights& weights, PortRef input,
-                   std::size_t most, std::size_t depth) {
+                       std::size_t most, std::size_t depth) {
   const auto producer = document.producer(input);
   if (!producer || depth > kMostOperations) return {};
   const auto constant = constant_input(document, weights, uncompressed(document, input), most);
@@ -71,7 +71,7 @@ RealNumbers numbers_of(const Document& document, const Weights& weights, PortRef
 }  // namespace
 
 RealNumbers few_numbers(const Document& document, const Weights& weights, PortRef input,
-                    std::size_t most) {
+                        std::size_t most) {
   return numbers_of(document, weights, input, most, 0);
 }
 
