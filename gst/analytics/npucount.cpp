@@ -160,11 +160,11 @@ void Count::process(GstBuffer* buffer, const GstSegment& segment) {
   take_sightings(answer);
   tell_that_nothing_is_identified();
   counter_->update(seconds, sightings_);
+  const std::size_t told = answer.counts.events.size();
   add_counts(&answer.counts);
-  for (const auto& event : counter_->events()) {
-    if (active_.messages) {
-      tell(event, GST_BUFFER_PTS(buffer));
-    }
+  // Not the counter's own: an application that hears of one may seek at once, and they are gone.
+  for (std::size_t i = told; active_.messages && i < answer.counts.events.size(); ++i) {
+    tell(answer.counts.events[i], GST_BUFFER_PTS(buffer));
   }
   write_answer(buffer, std::move(answer));
 }

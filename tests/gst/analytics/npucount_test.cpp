@@ -201,6 +201,32 @@ TEST(NpuCount, TellsTheApplication) {
   EXPECT_NE(told.find("id=(guint64)7"), std::string::npos) << told;
 }
 
+// The application hears a message in the thread of the stream, and may seek there at once.
+TEST(NpuCount, TellsAllOfAFrameThatIsFlushedMeanwhile) {
+  const std::string name = "a name that is longer than what std::string holds without the heap";
+  ElementHarness harness("npucount places=" + quoted(R"({"zones":[{"name":")" + name +
+                                                     R"(","points":[[0,0],[1,0],[1,1],[0,1]]}]})"),
+                         kCaps);
+  struct Application {
+    GstHarness* harness;
+    std::vector<std::string> places;
+  } application{harness.get(), {}};
+  const auto hear = [](GstBus*, GstMessage* message, gpointer data) {
+    auto* self = static_cast<Application*>(data);
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ELEMENT) {
+      self->places.emplace_back(
+          gst_structure_get_string(gst_message_get_structure(message), "place"));
+      gst_harness_push_event(self->harness, gst_event_new_flush_start());
+      gst_harness_push_event(self->harness, gst_event_new_flush_stop(FALSE));
+    }
+    return GST_BUS_PASS;
+  };
+  gst_bus_set_sync_handler(harness.bus(), hear, &application, nullptr);
+  harness.push(frame_of(0, {{1, 300, 200}, {2, 300, 200}, {3, 300, 200}}));
+  gst_bus_set_sync_handler(harness.bus(), nullptr, nullptr, nullptr);
+  EXPECT_EQ(application.places, std::vector<std::string>(3, name));
+}
+
 TEST(NpuCount, SaysThatObjectsHaveNoIdentities) {
   ElementHarness harness("npucount places=" + quoted(kDoor), kCaps);
   for (int i = 0; i < 40; ++i) {
