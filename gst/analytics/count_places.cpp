@@ -210,8 +210,8 @@ void set_totals(const std::string& text, const std::string& source, npu::vision:
                  });
   for_each_total(json, "lines", source, counter->line_counts(),
                  [&](std::size_t line, const Json& totals, const std::string& where) {
-                   counter->set_line_totals(line, total_of(totals, "forward", where),
-                                            total_of(totals, "backward", where));
+                   const std::uint64_t forward = total_of(totals, "forward", where);
+                   counter->set_line_totals(line, forward, total_of(totals, "backward", where));
                  });
 }
 

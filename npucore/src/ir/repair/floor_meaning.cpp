@@ -11,7 +11,7 @@
 namespace npu::ir {
 namespace {
 
-constexpr int kMostSteps = 12;
+constexpr int kDeepest = 12;
 
 bool is_place(const Meaning& meaning) {
   return meaning.is(Meaning::Kind::kTopPlaces) || meaning.is(Meaning::Kind::kDetRow);
@@ -40,7 +40,7 @@ bool Meanings::is_never_negative(pugi::xml_node layer) {
 /// True if the value is false for every frame.
 bool Meanings::is_always_false(pugi::xml_node layer, std::size_t position, int steps) {
   const auto from = input(layer, position);
-  if (!from || steps > kMostSteps) return false;
+  if (!from || steps > kDeepest) return false;
   const auto maker = document_.layer(from->layer);
   const auto type = layer_type(maker);
   if (type == "Const") return is_false_constant(maker);
