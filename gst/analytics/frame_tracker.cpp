@@ -28,12 +28,6 @@ npu::vision::TrackerOptions options_of(const TrackSettings& settings) {
           .across_labels = settings.across_labels};
 }
 
-/// Numbers below zero come as huge ones of a region's unsigned fields.
-double with_sign(double pixels) {
-  constexpr double kModulus = 4294967296.0;
-  return pixels >= kModulus / 2 && pixels < kModulus ? pixels - kModulus : pixels;
-}
-
 /// Nullopt where nothing of it is inside.
 std::optional<Object> object_of(const FoundObject& found, FrameSize frame) {
   const double x = with_sign(found.x), y = with_sign(found.y);

@@ -21,4 +21,11 @@ GST_NPU_META_API FrameAnswer take_answer(GstBuffer* buffer, npu::vision::FrameSi
 /// Puts it on the buffer, and into others' metas what they do not have.
 GST_NPU_META_API void write_answer(GstBuffer* buffer, FrameAnswer answer);
 
+/// A coordinate as its producer meant it: one below zero comes as a huge one of a region's unsigned
+/// fields.
+inline double with_sign(double pixels) {
+  constexpr double kModulus = 4294967296.0;
+  return pixels >= kModulus / 2 && pixels < kModulus ? pixels - kModulus : pixels;
+}
+
 }  // namespace gstnpu

@@ -8,12 +8,6 @@
 #include "common/bus.hpp"
 
 namespace gstnpu {
-namespace {
-
-// How often a waiting stream looks whether it was stopped.
-constexpr std::chrono::milliseconds kLook{20};
-
-}  // namespace
 
 ToldCompilation::ToldCompilation(std::shared_ptr<Compilation> compilation, GstElement* element)
     : compilation_(std::move(compilation)), element_(element) {

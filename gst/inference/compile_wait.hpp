@@ -12,6 +12,9 @@
 
 namespace gstnpu {
 
+/// How often whoever waits for a compilation looks whether it was stopped.
+constexpr std::chrono::milliseconds kLook{20};
+
 /// Reports a compilation on the element's bus: its beginning, its progress once a second and its
 /// end. The compilation itself goes on when this object is destroyed.
 class ToldCompilation {

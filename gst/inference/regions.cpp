@@ -12,12 +12,6 @@ namespace {
 
 constexpr std::size_t kMostTracks = 4096;  // remembered by an ObjectPicker
 
-/// As producers meant it: negative numbers arrive as huge unsigned ones.
-double with_sign(double pixels) {
-  constexpr double kModulus = 4294967296.0;
-  return pixels >= kModulus / 2 && pixels < kModulus ? pixels - kModulus : pixels;
-}
-
 /// From the edge to the other one, to whole pixels of the frame; at least one pixel of what is not
 /// empty.
 std::pair<double, double> span_of(double first, double length, guint limit) {

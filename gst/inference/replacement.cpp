@@ -12,9 +12,6 @@
 namespace gstnpu {
 namespace {
 
-// How often a compilation looks whether it was cancelled.
-constexpr std::chrono::milliseconds kLook{20};
-
 constexpr const char* kMessage = "npu-model";
 
 }  // namespace

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cctype>
 #include <optional>
 
 #include <npuvision/labels.hpp>
@@ -32,11 +31,6 @@ constexpr ModelType kModelTypes[] = {
     // Rows of six like YOLO's, but with centre and size from 0 to 1: no known family.
     {"yolodetr", Task::kDetect, Family::kAuto, false},
 };
-
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
 
 void read_type(const Value& root, ModelCard* card) {
   const auto value = root.find("model_type");

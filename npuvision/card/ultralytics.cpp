@@ -22,10 +22,10 @@ struct TaskName {
   const char* name;
   Task task;
 };
-constexpr TaskName kTasks[] = {{"detect", Task::kDetect},     {"segment", Task::kSegment},
-                               {"pose", Task::kPose},         {"obb", Task::kOriented},
-                               {"classify", Task::kClassify}, {"semantic", Task::kSemantic},
-                               {"depth", Task::kDepth}};
+constexpr TaskName kTaskNames[] = {{"detect", Task::kDetect},     {"segment", Task::kSegment},
+                                   {"pose", Task::kPose},         {"obb", Task::kOriented},
+                                   {"classify", Task::kClassify}, {"semantic", Task::kSemantic},
+                                   {"depth", Task::kDepth}};
 
 /// Those of version 8.4, without a number at the end, as Pose26 has it.
 constexpr std::array<std::string_view, 13> kHeads = {
@@ -39,9 +39,9 @@ bool is_known_head(std::string_view name) {
 }
 
 Task task_of(const std::string& name) {
-  const auto found = std::find_if(std::begin(kTasks), std::end(kTasks),
+  const auto found = std::find_if(std::begin(kTaskNames), std::end(kTaskNames),
                                   [&](const TaskName& one) { return name == one.name; });
-  return found == std::end(kTasks) ? Task::kUnknown : found->task;
+  return found == std::end(kTaskNames) ? Task::kUnknown : found->task;
 }
 
 bool describes(const Value& root, std::initializer_list<const char*> names) {
@@ -91,7 +91,7 @@ void read_outputs(const Value& root, ModelCard* card) {
   }
 }
 
-void read_size(const Value& root, ModelCard* card) {
+void read_imgsz(const Value& root, ModelCard* card) {
   const auto imgsz = root.find("imgsz");
   if (!imgsz) return;
   if (!imgsz->is_list()) {
@@ -152,7 +152,7 @@ ModelCard card_of_metadata(const std::string& text, const std::string& place) {
   if (const auto names = root.find("names")) {
     card.labels = names->labels();
   }
-  read_size(root, &card);
+  read_imgsz(root, &card);
   read_key_points(root, &card);
   if (const auto iou = root.find("args", "iou")) {
     card.iou_threshold = static_cast<float>(iou->number(0, 1));

@@ -10,11 +10,6 @@
 namespace npu::vision {
 namespace {
 
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 /// Python and YAML have other words for no value.
 bool is_nothing(const Tree& tree, Value::Scalars scalars) {
   if (tree.is_null()) return true;
@@ -37,6 +32,11 @@ std::string written(double value) {
 }
 
 }  // namespace
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
 
 void Value::refuse(const std::string& why) const {
   throw Error(ErrorCode::kInvalidArgument,

@@ -60,7 +60,7 @@ nb::object exporter_of(const Tensor& tensor) {
 }
 
 /// numpy.asarray(tensor, dtype, copy=...)
-nb::object array_of(const Tensor& tensor, nb::object dtype, nb::object copy) {
+nb::object tensor_as_array(const Tensor& tensor, nb::object dtype, nb::object copy) {
   const nb::object array = numpy_of(tensor);
   const bool converts = !dtype.is_none() && !dtype.equal(array.attr("dtype"));
   if (converts && copy.is(nb::handle(Py_False))) {
@@ -146,7 +146,8 @@ void bind_tensor(nb::module_& module) {
           nb::kw_only(), "write"_a = false,
           "A context in which the CPU sees what other devices wrote to a DMA-BUF, and they see "
           "what it writes: `with tensor.cpu_access() as array:`")
-      .def("__array__", &array_of, "dtype"_a = nb::none(), nb::kw_only(), "copy"_a = nb::none())
+      .def("__array__", &tensor_as_array, "dtype"_a = nb::none(), nb::kw_only(),
+           "copy"_a = nb::none())
       .def("__dlpack__",
            [](const Tensor& tensor, const nb::kwargs& options) {
              return exporter_of(tensor).attr("__dlpack__")(**options);

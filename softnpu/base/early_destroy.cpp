@@ -12,12 +12,12 @@
 namespace softnpu {
 namespace {
 
-std::atomic<uint64_t> count{0};
+std::atomic<uint64_t> early{0};
 
 }  // namespace
 
 void report_early_destroy(const std::string& what, const std::string& job) {
-  ++count;
+  ++early;
   const std::string text = what + " while it is used by " + job;
   trace::note_text("early_destroy", text);
   if (!config().strict) return;
@@ -27,7 +27,7 @@ void report_early_destroy(const std::string& what, const std::string& job) {
 }
 
 uint64_t early_destroys() {
-  return count;
+  return early;
 }
 
 }  // namespace softnpu

@@ -47,7 +47,7 @@ Handle handle_of(std::unique_ptr<Object> object) {
 }
 
 template <class Object, class Handle>
-void destroy(Handle handle) {
+void destroy_handle(Handle handle) {
   const std::unique_ptr<Object> owner(&object_behind<Object>(handle));
 }
 
@@ -108,7 +108,7 @@ ze_graph_desc_2_t driver_desc(const vcl::ModelDesc& model, const std::string& op
           ZE_GRAPH_FLAG_NONE};
 }
 
-void check_device(const vcl::DeviceDesc& device) {
+void check_described(const vcl::DeviceDesc& device) {
   if (ze_npu_platform_of_pci_id(device.device_id) == config().platform) return;
   throw Failure(ZE_RESULT_ERROR_INVALID_ARGUMENT, "this compiler is for platform " +
                                                       std::to_string(config().platform->platform) +
@@ -172,14 +172,14 @@ SOFTNPU_EXPORT vcl::Result vclCompilerCreate(vcl::CompilerDesc*, vcl::DeviceDesc
   failed_compiler().log.clear();
   *log = reinterpret_cast<vcl::Log>(&failed_compiler());
   return answer(&failed_compiler().log, [&] {
-    check_device(*device);
+    check_described(*device);
     *log = reinterpret_cast<vcl::Log>(made.get());
     *compiler = handle_of<vcl::Compiler>(std::move(made));
   });
 }
 
 SOFTNPU_EXPORT vcl::Result vclCompilerDestroy(vcl::Compiler compiler) {
-  return answer(nullptr, [&] { destroy<CompilerObject>(compiler); });
+  return answer(nullptr, [&] { destroy_handle<CompilerObject>(compiler); });
 }
 
 SOFTNPU_EXPORT vcl::Result vclCompilerGetProperties(vcl::Compiler compiler,
@@ -230,7 +230,7 @@ SOFTNPU_EXPORT vcl::Result vclExecutableGetSerializableBlob(vcl::Executable exec
 }
 
 SOFTNPU_EXPORT vcl::Result vclExecutableDestroy(vcl::Executable executable) {
-  return answer(nullptr, [&] { destroy<ExecutableObject>(executable); });
+  return answer(nullptr, [&] { destroy_handle<ExecutableObject>(executable); });
 }
 
 SOFTNPU_EXPORT vcl::Result vclQueryNetworkCreate(vcl::Compiler compiler, vcl::ModelDesc model,
@@ -252,7 +252,7 @@ SOFTNPU_EXPORT vcl::Result vclQueryNetwork(vcl::Query query, std::uint8_t* text,
 }
 
 SOFTNPU_EXPORT vcl::Result vclQueryNetworkDestroy(vcl::Query query) {
-  return answer(nullptr, [&] { destroy<QueryObject>(query); });
+  return answer(nullptr, [&] { destroy_handle<QueryObject>(query); });
 }
 
 SOFTNPU_EXPORT vcl::Result vclLogHandleGetString(vcl::Log log, std::size_t* size, char* text) {

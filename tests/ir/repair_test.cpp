@@ -281,7 +281,7 @@ Model model_of(const Nms& row) {
   const auto axis = Constant::create(ov::element::i64, {}, {1});
   const auto columns = std::make_shared<Split>(nms->output(0), axis, 3);
   const auto score = std::make_shared<Split>(nms->output(1), axis, 3)->output(2);
-  const auto places = std::make_shared<Squeeze>(columns->output(2), numbers({1}));
+  const auto places = std::make_shared<ov::opset13::Squeeze>(columns->output(2), numbers({1}));
   const auto chosen = std::make_shared<Convert>(
       std::make_shared<Gather>(boxes, places, Constant::create(ov::element::i64, {}, {1})), kF32);
   const auto rows = std::make_shared<Concat>(

@@ -18,6 +18,12 @@ std::string text(const Parts&... parts) {
   return std::move(out).str();
 }
 
+/// The text of a C array that may have no terminator.
+template <std::size_t N>
+std::string bounded_string(const char (&text)[N]) {
+  return std::string(text, ::strnlen(text, N));
+}
+
 inline std::string quoted(std::string_view value) {
   return text('\'', value, '\'');
 }

@@ -28,8 +28,6 @@ constexpr std::size_t kPlatformOffset = 32;
 // The same and more as text, with a zero at its end.
 constexpr std::string_view kRequirementsSection = "compatibility_string";
 
-constexpr Version kUnknown{};
-
 std::optional<Version> version_note(std::span<const std::byte> note) {
   constexpr std::uint32_t kOwnerBytes = 4, kVersionBytes = 16;
   ir::ByteReader reader(note);
@@ -56,13 +54,13 @@ void add_words_of(std::span<const std::byte> section, ir::BuiltWith& built) try 
   if (built.platform.empty()) {
     built.platform = words.platform;
   }
-  if (built.compiler == kUnknown) {
+  if (built.compiler == Version{}) {
     built.compiler = words.compiler;
   }
-  if (built.elf == kUnknown) {
+  if (built.elf == Version{}) {
     built.elf = words.elf;
   }
-  if (built.runtime == kUnknown) {
+  if (built.runtime == Version{}) {
     built.runtime = words.runtime;
   }
 } catch (const Error& error) {

@@ -13,8 +13,6 @@ namespace {
 
 using base::text;
 
-constexpr Version kUnknown{};
-
 std::string dotted(const Version& version) {
   return text(version.major, '.', version.minor, '.', version.patch);
 }
@@ -79,7 +77,7 @@ enum class Fit { kFits, kBlobIsOlder, kBlobIsNewer };
 
 /// A minor version only adds to an interface: an older blob still runs.
 Fit fit(const Version& blob, const Version& device) {
-  if (blob == kUnknown || device == kUnknown) return Fit::kFits;
+  if (blob == Version{} || device == Version{}) return Fit::kFits;
   if (blob.major != device.major) {
     return blob.major > device.major ? Fit::kBlobIsNewer : Fit::kBlobIsOlder;
   }
@@ -97,7 +95,7 @@ const char* advice(Fit fit) {
 
 std::string requirements_text(const ir::BuiltWith& blob) {
   std::vector<std::string> parts;
-  if (blob.compiler != kUnknown) {
+  if (blob.compiler != Version{}) {
     parts.push_back(text("compiler=", blob.compiler.major, '.', blob.compiler.minor));
   }
   if (!blob.platform.empty()) {
@@ -106,10 +104,10 @@ std::string requirements_text(const ir::BuiltWith& blob) {
   if (blob.tiles != 0) {
     parts.push_back(text("t=", blob.tiles));
   }
-  if (blob.elf != kUnknown) {
+  if (blob.elf != Version{}) {
     parts.push_back("elf=" + dotted(blob.elf));
   }
-  if (blob.runtime != kUnknown) {
+  if (blob.runtime != Version{}) {
     parts.push_back("mi=" + dotted(blob.runtime));
   }
   return text("meta=2.0;ov=2026.4.1;desc=[", base::join(parts, ";"), ']');
@@ -143,8 +141,8 @@ std::string why_unfit(const ir::BuiltWith& blob, const DeviceInfo& device) {
 }
 
 std::string compatibility(const ir::BuiltWith& blob, const DeviceInfo& device) {
-  const bool known =
-      !blob.platform.empty() || blob.tiles != 0 || blob.elf != kUnknown || blob.runtime != kUnknown;
+  const bool known = !blob.platform.empty() || blob.tiles != 0 || blob.elf != Version{} ||
+                     blob.runtime != Version{};
   if (!known) return "NOT_APPLICABLE";
   return why_unfit(blob, device).empty() ? "SUPPORTED" : "UNSUPPORTED";
 }

@@ -240,8 +240,6 @@ BuiltWith read_built_with(pugi::xml_node node) {
           read_version(node, "runtime"), small_number(node, "driver")};
 }
 
-constexpr Version kUnknown{};
-
 }  // namespace
 
 std::string write_description(const BlobDescription& description, std::uint32_t compiler_version) {
@@ -315,13 +313,13 @@ std::string describe(const BuiltWith& built) {
   if (built.tiles != 0) {
     parts.push_back(base::text("tiles=", built.tiles));
   }
-  if (built.compiler != kUnknown) {
+  if (built.compiler != Version{}) {
     parts.push_back(base::text("compiler=", built.compiler.major, '.', built.compiler.minor));
   }
-  if (built.elf != kUnknown) {
+  if (built.elf != Version{}) {
     parts.push_back("elf=" + version_text(built.elf));
   }
-  if (built.runtime != kUnknown) {
+  if (built.runtime != Version{}) {
     parts.push_back("runtime=" + version_text(built.runtime));
   }
   if (built.driver_version != 0) {

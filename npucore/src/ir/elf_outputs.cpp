@@ -17,7 +17,7 @@ constexpr std::uint32_t kDescriptionSection = 0x8aaaaaaa;
 constexpr int kOutputList = 3;
 // A tensor: nine strides, eight dimensions, a name, its order and type, the number of dimensions.
 constexpr std::size_t kTensorBytes = 0x180, kDimensionsAt = 0x48, kRankAt = 0x174;
-constexpr std::uint32_t kMostDimensions = 8;
+constexpr std::uint32_t kMostRank = 8;
 
 struct List {
   std::uint64_t first = 0, next = 0, count = 0, item_bytes = 0;
@@ -42,7 +42,7 @@ std::optional<List> list_at(Bytes section, std::uint64_t offset) {
 
 std::optional<Shape> shape_of(Bytes tensor) {
   const auto rank = ByteReader(tensor.subspan(kRankAt)).number<std::uint32_t>().value_or(0);
-  if (rank > kMostDimensions) return {};
+  if (rank > kMostRank) return {};
   ByteReader reader(tensor.subspan(kDimensionsAt));
   Shape shape;
   for (std::uint32_t i = 0; i < rank; ++i) {

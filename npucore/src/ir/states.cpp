@@ -14,8 +14,8 @@
 namespace npu::ir {
 namespace {
 
-using Bytes = std::vector<std::byte>;
-constexpr std::size_t kMostSteps = 4;  // Const, Convert, Broadcast and what may stand between
+using Values = std::vector<std::byte>;
+constexpr std::size_t kMostBefore = 4;  // Const, Convert, Broadcast and what may stand between
 
 pugi::xml_node in_front_of(const Document& document, pugi::xml_node layer, std::size_t input) {
   const auto port = input_port(layer, input);
@@ -25,13 +25,13 @@ pugi::xml_node in_front_of(const Document& document, pugi::xml_node layer, std::
 }
 
 /// Compares the bytes with themselves shifted by one: no loop over a gigabyte.
-bool is_zero(const Bytes& bytes) {
+bool is_zero(const Values& bytes) {
   return bytes.empty() || (bytes.front() == std::byte{} &&
                            std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
 }
 
-Bytes repeated(const Bytes& bytes, std::size_t count) {
-  Bytes all(count * bytes.size());
+Values repeated(const Values& bytes, std::size_t count) {
+  Values all(count * bytes.size());
   std::copy_n(bytes.begin(), std::min(bytes.size(), all.size()), all.begin());
   for (std::size_t done = bytes.size(); done < all.size(); done *= 2) {
     std::memcpy(all.data() + done, all.data(), std::min(done, all.size() - done));
@@ -65,16 +65,16 @@ class Budget {
   std::size_t left_ = Limits::kStateBytes;
 };
 
-Bytes bytes_of(const Model::Impl& model, pugi::xml_node constant, Budget& budget) {
+Values bytes_of(const Model::Impl& model, pugi::xml_node constant, Budget& budget) {
   const auto range = data_range(constant).value_or(DataRange{});
   const auto view = model.weights.view(range.offset, range.size_bytes);
   budget.spend(view.size());
   return {view.begin(), view.end()};
 }
 
-Bytes half_to_float(const Bytes& halves, Budget& budget) {
+Values half_to_float(const Values& halves, Budget& budget) {
   budget.spend(2 * halves.size());
-  Bytes floats;
+  Values floats;
   floats.reserve(2 * halves.size());
   for (std::size_t at = 0; at + sizeof(std::uint16_t) <= halves.size(); at += 2) {
     std::uint16_t bits = 0;
@@ -87,7 +87,7 @@ Bytes half_to_float(const Bytes& halves, Budget& budget) {
 }
 
 /// Nothing for other conversions.
-Bytes converted(pugi::xml_node convert, pugi::xml_node constant, Bytes bytes, Budget& budget) {
+Values converted(pugi::xml_node convert, pugi::xml_node constant, Values bytes, Budget& budget) {
   const std::string to = convert.child("data").attribute("destination_type").value();
   if (to == element_type(constant)) return bytes;
   if (to == "f32" && element_type(constant) == "f16") return half_to_float(bytes, budget);
@@ -95,8 +95,8 @@ Bytes converted(pugi::xml_node convert, pugi::xml_node constant, Bytes bytes, Bu
 }
 
 /// Repeats one element for each place of the output; takes several only if they fill it already.
-Bytes broadcast(const Document& document, pugi::xml_node layer, const Bytes& bytes,
-                Budget& budget) {
+Values broadcast(const Document& document, pugi::xml_node layer, const Values& bytes,
+                 Budget& budget) {
   if (is_zero(bytes)) return {};
   const auto port = layer.child("output").child("port");
   const auto bits = bit_width(precision_to_type(port.attribute("precision").value()));
@@ -115,8 +115,8 @@ Bytes broadcast(const Document& document, pugi::xml_node layer, const Bytes& byt
 }
 
 /// The constant value of a layer's output; nothing if it has none that is understood here.
-Bytes constant_value(const Model::Impl& model, pugi::xml_node layer, std::size_t steps,
-                     Budget& budget) {
+Values constant_value(const Model::Impl& model, pugi::xml_node layer, std::size_t steps,
+                      Budget& budget) {
   const auto type = layer ? layer_type(layer) : std::string();
   if (type == "Const") return bytes_of(model, layer, budget);
   const auto before = in_front_of(model.document, layer, 0);
@@ -139,7 +139,7 @@ std::vector<StateValue> initial_states(const Model& model) {
   std::size_t bytes = 0;
   Budget budget(impl.document);
   for (auto layer : impl.document.layers_of_type("ReadValue")) {
-    auto initial = constant_value(impl, in_front_of(impl.document, layer, 0), kMostSteps, budget);
+    auto initial = constant_value(impl, in_front_of(impl.document, layer, 0), kMostBefore, budget);
     if (is_zero(initial)) {
       initial = {};
     }

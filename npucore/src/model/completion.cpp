@@ -12,17 +12,19 @@
 #include "base/log.hpp"
 
 namespace npu::internal {
-namespace {
-
-/// Guards all queues, what follows here and the marked members of Completed: a callback of one
-/// model may wait for another model's.
-std::mutex mutex;
 
 /// A thread that runs callbacks, for those that wait for it.
 struct Caller {
   const Completed* awaited = nullptr;  ///< for the end of whose callback it waits, in its own
   const Caller* next = nullptr;        ///< runs that callback if none does yet; null: itself
 };
+
+namespace {
+
+/// Guards all queues, what follows here and the marked members of Completed: a callback of one
+/// model may wait for another model's.
+std::mutex mutex;
+
 thread_local Caller* this_caller = nullptr;  ///< null in all other threads
 
 /// A running callback. Others run at the same time if it ends their requests, or if they belong to

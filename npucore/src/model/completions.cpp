@@ -14,12 +14,11 @@
 #include "base/unique_fd.hpp"
 
 namespace npu {
-namespace {
 
 using Done = Completions::Done;
 
 /// The part that the callbacks of watched requests share.
-class Ends {
+class NPU_LOCAL Ends {
  public:
   Ends() : event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (!event_) {
@@ -70,8 +69,6 @@ void Ends::close() noexcept {
   event_.reset();
   dropped.swap(ended_);
 }
-
-}  // namespace
 
 struct NPU_LOCAL Completions::Impl {
   Impl() = default;

@@ -10,11 +10,6 @@
 namespace npu::ze {
 namespace {
 
-template <std::size_t N>
-std::string bounded_string(const char (&text)[N]) {
-  return std::string(text, ::strnlen(text, N));
-}
-
 Shape shape_from_dims(const std::uint32_t* dims, std::uint32_t count) {
   return Shape(dims, dims + std::min(count, ZE_MAX_GRAPH_ARGUMENT_DIMENSIONS_SIZE));
 }
@@ -54,7 +49,7 @@ ArgumentInfo read_first_version(const DeviceContext& device, ze_graph_handle_t g
   ArgumentInfo info;
   info.index = index;
   info.is_input = properties.type == ZE_GRAPH_ARGUMENT_TYPE_INPUT;
-  info.name = bounded_string(properties.name);
+  info.name = base::bounded_string(properties.name);
   info.type = element_type(properties.devicePrecision);
   info.shape = shape_from_dims(properties.dims, rank_of(properties));
   return info;
@@ -75,14 +70,14 @@ ArgumentInfo read_third_version(const DeviceContext& device, ze_graph_handle_t g
   info.takes_strides = strides.supportsDynamicStrides;
   info.index = index;
   info.is_input = properties->type == ZE_GRAPH_ARGUMENT_TYPE_INPUT;
-  info.name = bounded_string(properties->debug_friendly_name);
+  info.name = base::bounded_string(properties->debug_friendly_name);
   if (info.name.empty()) {
-    info.name = bounded_string(properties->name);
+    info.name = base::bounded_string(properties->name);
   }
   const auto names =
       std::min(properties->associated_tensor_names_count, ZE_MAX_GRAPH_TENSOR_NAMES_SIZE);
   for (std::uint32_t name = 0; name < names; ++name) {
-    info.tensor_names.push_back(bounded_string(properties->associated_tensor_names[name]));
+    info.tensor_names.push_back(base::bounded_string(properties->associated_tensor_names[name]));
   }
   info.type = element_type(properties->devicePrecision);
   info.shape = shape_from_dims(properties->dims, properties->dims_count);

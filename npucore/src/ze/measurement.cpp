@@ -27,14 +27,9 @@ LayerStatus status_of(ze_layer_status_t status) {
   }
 }
 
-template <std::size_t N>
-std::string bounded_string(const char (&text)[N]) {
-  return std::string(text, ::strnlen(text, N));
-}
-
 LayerProfile to_profile(const ze_profiling_layer_info& layer, std::uint64_t begin_ns) {
-  return {.name = bounded_string(layer.name),
-          .type = bounded_string(layer.layer_type),
+  return {.name = base::bounded_string(layer.name),
+          .type = base::bounded_string(layer.layer_type),
           .status = status_of(layer.status),
           .start_ns = layer.start_time_ns < begin_ns ? 0 : layer.start_time_ns - begin_ns,
           .duration_ns = layer.duration_ns,

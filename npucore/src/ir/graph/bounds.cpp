@@ -10,12 +10,6 @@
 namespace npu::ir {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
 std::optional<std::int64_t> dimension(std::string_view text) {
   const auto value = parse_unsigned(text);
   if (!value || *value > INT64_MAX) return {};

@@ -28,13 +28,13 @@ std::vector<pugi::xml_node> ports(pugi::xml_node layer, const char* side) {
   return found;
 }
 
+}  // namespace
+
 std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
-
-}  // namespace
 
 std::optional<std::uint64_t> parse_unsigned(std::string_view text) {
   std::uint64_t value = 0;

@@ -11,6 +11,8 @@
 
 namespace npu::ir {
 
+/// Without the blanks and line breaks around it.
+std::string_view trimmed(std::string_view text);
 /// Takes digits only, no sign, no blanks.
 std::optional<std::uint64_t> parse_unsigned(std::string_view text);
 /// Takes a decimal point in every locale, and blanks around the number.

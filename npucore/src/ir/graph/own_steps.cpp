@@ -17,7 +17,7 @@ namespace npu::ir {
 namespace {
 
 constexpr std::size_t kMostChannels = 4;
-constexpr std::size_t kMostSteps = 32;
+constexpr std::size_t kMostNearby = 32;
 
 /// x becomes x * gain + offset, for each channel or for all of them.
 struct Affine {
@@ -35,13 +35,13 @@ std::vector<double> each(const std::vector<double>& a, const std::vector<double>
   return result;
 }
 
-class Walk {
+class StepWalk {
  public:
-  Walk(const Document& document, const Weights& weights, pugi::xml_node parameter)
+  StepWalk(const Document& document, const Weights& weights, pugi::xml_node parameter)
       : document_(document), weights_(weights), followers_(document.followers()), at_(parameter) {}
 
   OwnSteps read() {
-    for (std::size_t i = 0; i < kMostSteps; ++i) {
+    for (std::size_t i = 0; i < kMostNearby; ++i) {
       const pugi::xml_node next = only_follower();
       if (!next || !take(next)) break;
     }
@@ -64,7 +64,7 @@ class Walk {
     if (found == followers_.end()) return users;
     for (const LayerId id : found->second) {
       const pugi::xml_node user = document_.layer(id);
-      if (users.size() == kMostSteps) break;
+      if (users.size() == kMostNearby) break;
       if (known.insert(id).second && layer_type(user) != "ShapeOf") {
         users.push_back(user);
       }
@@ -216,7 +216,7 @@ class Walk {
     if (!nearby.empty() && !begins_network(nearby.front())) {
       steps_.stop = describe_layer(nearby.front());
     }
-    for (std::size_t i = 0; i < nearby.size() && i < kMostSteps; ++i) {
+    for (std::size_t i = 0; i < nearby.size() && i < kMostNearby; ++i) {
       const pugi::xml_node layer = nearby[i];
       note_later(layer);
       if (begins_network(layer)) continue;
@@ -340,7 +340,7 @@ class Walk {
 }  // namespace
 
 OwnSteps own_steps(const Document& document, const Weights& weights, pugi::xml_node parameter) {
-  return Walk(document, weights, parameter).read();
+  return StepWalk(document, weights, parameter).read();
 }
 
 SameStep compare_steps(const std::vector<double>& own, const std::vector<float>& wanted) {

@@ -123,8 +123,8 @@ bool ClassNmsReader::keeps_fractions(PortRef from, PortRef to) const {
 
 /// Looks through layers that keep the elements and their order; the type may change.
 PortRef ClassNmsReader::without_views(PortRef value) const {
-  constexpr int kMostSteps = 8;
-  for (int i = 0; i < kMostSteps; ++i) {
+  constexpr int kMostThrough = 8;
+  for (int i = 0; i < kMostThrough; ++i) {
     const auto layer = document_.layer(value.layer);
     const auto type = layer_type(layer);
     const bool is_view =

@@ -12,9 +12,9 @@ namespace npu::ir {
 namespace {
 
 // A tail has some thirty layers; nothing deeper is one.
-constexpr std::size_t kMostDepth = 48;
-constexpr std::size_t kMostValues = 4096;
-constexpr std::size_t kMostNumbers = 16;
+constexpr std::size_t kDeepestMeaning = 48;
+constexpr std::size_t kMostMeanings = 4096;
+constexpr std::size_t kMostOfShape = 16;
 
 /// Nothing if a dimension is open, or there are too many elements.
 std::optional<std::int64_t> elements(const Shape& shape) {
@@ -151,7 +151,7 @@ Meaning Meanings::as_rows(PortRef value) const {
 
 Meaning Meanings::of(PortRef value) {
   if (const auto found = known_.find(value); found != known_.end()) return found->second;
-  if (depth_ >= kMostDepth || known_.size() >= kMostValues) return {};
+  if (depth_ >= kDeepestMeaning || known_.size() >= kMostMeanings) return {};
   ++depth_;
   Meaning meaning = read(value);
   --depth_;
@@ -273,7 +273,7 @@ Meaning Meanings::read_split(pugi::xml_node layer, PortRef value) {
   std::int64_t first = 0;
   const auto ports = output_ports(layer);
   const auto output = document_.output_port(value);
-  if (ports.size() > kMostNumbers || output.index >= ports.size()) return {};
+  if (ports.size() > kMostOfShape || output.index >= ports.size()) return {};
   for (std::size_t i = 0; i < output.index; ++i) {
     const auto part = port_shape(ports[i]);
     if (part.empty() || part.back() < 1 || part.back() > shape.back()) return {};
