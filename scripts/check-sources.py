@@ -14,7 +14,7 @@ LISTS = {
     "UNWINDING_SOURCES": ("unwinding", ["unwinding"]),
     "NPU_VCL_SOURCES": ("npu-vcl", ["npu_vcl/posix", "npu_vcl/src"]),
     "NPUCORE_SOURCES": ("npucore-objects", ["npucore/src"]),
-    "NPUVISION_CARD_SOURCES": ("npuvision-card", ["npuvision/card"]),
+    "NPUVISION_CARD_SOURCES": ("npuvision-card", []),
     "NPUVISION_SOURCES": ("npuvision-objects", ["npuvision"]),
     "GSTNPUMETA_SOURCES": ("gstnpumeta-1.0", ["gst/meta"]),
     "GSTNPU_COMMON_SOURCES": ("gstnpu-common", []),

@@ -1,9 +1,10 @@
 #include <algorithm>
-#include <cctype>
 #include <string>
 #include <string_view>
 
 #include <npuvision/skeleton.hpp>
+
+#include "value.hpp"
 
 namespace npu::vision {
 namespace {
@@ -57,10 +58,8 @@ Skeleton face() {
   return skeleton;
 }
 
-bool has(std::string text, std::string_view word) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text.find(word) != std::string::npos;
+bool has(const std::string& text, std::string_view word) {
+  return lower(text).find(word) != std::string::npos;
 }
 
 bool is_of(const ModelCard& card, std::string_view thing) {

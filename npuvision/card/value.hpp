@@ -79,7 +79,7 @@ struct CardLimits {
   static constexpr double kAnyNumber = 1e30;  ///< fits a float
 };
 
-/// ASCII letters.
+/// In small letters.
 std::string lower(std::string text);
 
 }  // namespace npu::vision

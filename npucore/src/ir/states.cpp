@@ -14,7 +14,7 @@
 namespace npu::ir {
 namespace {
 
-using Values = std::vector<std::byte>;
+using OwnBytes = std::vector<std::byte>;
 constexpr std::size_t kMostBefore = 4;  // Const, Convert, Broadcast and what may stand between
 
 pugi::xml_node in_front_of(const Document& document, pugi::xml_node layer, std::size_t input) {
@@ -25,13 +25,13 @@ pugi::xml_node in_front_of(const Document& document, pugi::xml_node layer, std::
 }
 
 /// Compares the bytes with themselves shifted by one: no loop over a gigabyte.
-bool is_zero(const Values& bytes) {
+bool is_zero(const OwnBytes& bytes) {
   return bytes.empty() || (bytes.front() == std::byte{} &&
                            std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);
 }
 
-Values repeated(const Values& bytes, std::size_t count) {
-  Values all(count * bytes.size());
+OwnBytes repeated(const OwnBytes& bytes, std::size_t count) {
+  OwnBytes all(count * bytes.size());
   std::copy_n(bytes.begin(), std::min(bytes.size(), all.size()), all.begin());
   for (std::size_t done = bytes.size(); done < all.size(); done *= 2) {
     std::memcpy(all.data() + done, all.data(), std::min(done, all.size() - done));
@@ -48,8 +48,8 @@ std::string element_type(pugi::xml_node constant) {
                            " bytes together"));
 }
 
-/// Limits the bytes read and made for all states. Values that turn out zero or unfit are not kept,
-/// but take time.
+/// Limits the bytes read and made for all states. OwnBytes that turn out zero or unfit are not
+/// kept, but take time.
 class Budget {
  public:
   explicit Budget(const Document& document) : document_(document) {}
@@ -65,16 +65,16 @@ class Budget {
   std::size_t left_ = Limits::kStateBytes;
 };
 
-Values bytes_of(const Model::Impl& model, pugi::xml_node constant, Budget& budget) {
+OwnBytes bytes_of(const Model::Impl& model, pugi::xml_node constant, Budget& budget) {
   const auto range = data_range(constant).value_or(DataRange{});
   const auto view = model.weights.view(range.offset, range.size_bytes);
   budget.spend(view.size());
   return {view.begin(), view.end()};
 }
 
-Values half_to_float(const Values& halves, Budget& budget) {
+OwnBytes half_to_float(const OwnBytes& halves, Budget& budget) {
   budget.spend(2 * halves.size());
-  Values floats;
+  OwnBytes floats;
   floats.reserve(2 * halves.size());
   for (std::size_t at = 0; at + sizeof(std::uint16_t) <= halves.size(); at += 2) {
     std::uint16_t bits = 0;
@@ -87,7 +87,8 @@ Values half_to_float(const Values& halves, Budget& budget) {
 }
 
 /// Nothing for other conversions.
-Values converted(pugi::xml_node convert, pugi::xml_node constant, Values bytes, Budget& budget) {
+OwnBytes converted(pugi::xml_node convert, pugi::xml_node constant, OwnBytes bytes,
+                   Budget& budget) {
   const std::string to = convert.child("data").attribute("destination_type").value();
   if (to == element_type(constant)) return bytes;
   if (to == "f32" && element_type(constant) == "f16") return half_to_float(bytes, budget);
@@ -95,8 +96,8 @@ Values converted(pugi::xml_node convert, pugi::xml_node constant, Values bytes, 
 }
 
 /// Repeats one element for each place of the output; takes several only if they fill it already.
-Values broadcast(const Document& document, pugi::xml_node layer, const Values& bytes,
-                 Budget& budget) {
+OwnBytes broadcast(const Document& document, pugi::xml_node layer, const OwnBytes& bytes,
+                   Budget& budget) {
   if (is_zero(bytes)) return {};
   const auto port = layer.child("output").child("port");
   const auto bits = bit_width(precision_to_type(port.attribute("precision").value()));
@@ -115,8 +116,8 @@ Values broadcast(const Document& document, pugi::xml_node layer, const Values& b
 }
 
 /// The constant value of a layer's output; nothing if it has none that is understood here.
-Values constant_value(const Model::Impl& model, pugi::xml_node layer, std::size_t steps,
-                      Budget& budget) {
+OwnBytes constant_value(const Model::Impl& model, pugi::xml_node layer, std::size_t steps,
+                        Budget& budget) {
   const auto type = layer ? layer_type(layer) : std::string();
   if (type == "Const") return bytes_of(model, layer, budget);
   const auto before = in_front_of(model.document, layer, 0);

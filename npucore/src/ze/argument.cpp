@@ -1,7 +1,6 @@
 #include "argument.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <memory>
 

@@ -1,7 +1,6 @@
 #include "measurement.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <string>
 #include <utility>

@@ -9,7 +9,7 @@
 namespace npu::ir {
 namespace {
 
-constexpr std::int64_t kBoxValues = 4, kRowValues = 6;
+constexpr std::int64_t kRowValues = 6;
 constexpr const char* kMatrix = "MatrixNms";
 
 bool is_share(double value) {

@@ -209,7 +209,6 @@ Meaning Meanings::read_moved(pugi::xml_node layer, PortRef value) {
 }
 
 Meaning Meanings::read_nms(pugi::xml_node layer, PortRef value) {
-  constexpr std::int64_t kEdgesOfBox = 4;
   const auto boxes = input(layer, 0);
   const auto index = document_.output_port(value).index;
   if (!boxes || index > 1) return {};
@@ -219,7 +218,7 @@ Meaning Meanings::read_nms(pugi::xml_node layer, PortRef value) {
     const bool are_boxes = meaning.is(Kind::kMoved) || meaning.is(Kind::kRows);
     if (!are_boxes || !meaning.chosen) return {};
   }
-  if (meaning.width != kEdgesOfBox) return {};
+  if (meaning.width != kBoxValues) return {};
   meaning.kind = index == 0 ? Kind::kNmsIndices : Kind::kNmsScores;
   meaning.detector = layer_id(layer);
   meaning.width = 1;

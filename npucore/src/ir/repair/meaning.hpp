@@ -13,6 +13,8 @@
 
 namespace npu::ir {
 
+constexpr std::int64_t kBoxValues = 4;  ///< a box's columns
+
 /// One value, whatever its shape: its elements are in the order of its rows, `width` for each.
 struct Meaning {
   enum class Kind {

@@ -10,7 +10,6 @@ namespace npu::ir {
 namespace {
 
 using Kind = Meaning::Kind;
-constexpr std::int64_t kEdges = 4;
 
 class TailReader {
  public:
@@ -136,7 +135,7 @@ bool TailReader::read_parts(pugi::xml_node concat) {
   tail_.boxes = parts[0];
   score_ = parts[1];
   class_ = parts[2];
-  if (!tail_.boxes.is(Kind::kDetValues) || tail_.boxes.width != kEdges) return false;
+  if (!tail_.boxes.is(Kind::kDetValues) || tail_.boxes.width != kBoxValues) return false;
   if (!score_.is(Kind::kDetScore) || !class_.is(Kind::kDetClass)) return false;
   if (!std::all_of(parts.begin() + kFewest, parts.end(),
                    [&](const Meaning& part) { return add_values(part); })) {
@@ -202,7 +201,7 @@ bool TailReader::read_best_class_inputs(pugi::xml_node layer) {
     return other.class_root == score_.class_root && other.chosen == score_.chosen &&
            other.class_first == score_.class_first && other.classes == score_.classes;
   };
-  const bool are_boxes = seen.width == kEdges && seen.root == tail_.boxes.root &&
+  const bool are_boxes = seen.width == kBoxValues && seen.root == tail_.boxes.root &&
                          seen.first == tail_.boxes.first && seen.chosen == score_.chosen;
   if (!are_boxes || !by.is(Kind::kBest) || !is_of_same(by) || !is_of_same(class_)) return false;
   // Without an offset, a box of any class suppresses.
