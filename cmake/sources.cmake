@@ -152,6 +152,7 @@ set(NPUCORE_SOURCES
 
 set(NPUVISION_CARD_SOURCES
   npuvision/card/card_json.cpp
+  npuvision/card/count_places.cpp
   npuvision/card/hugging_face.cpp
   npuvision/card/labels.cpp
   npuvision/card/levels.cpp
@@ -250,7 +251,6 @@ set(GSTNPU_ELEMENT_SOURCES
 )
 
 set(GSTNPU_SOURCES
-  gst/analytics/count_places.cpp
   gst/analytics/decoded_answer.cpp
   gst/analytics/frame_tracker.cpp
   gst/analytics/model_decoder.cpp

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <npucore/error.hpp>
+#include <npuvision/count_places.hpp>
 #include <npuvision/counter.hpp>
 
 #include "answers/anchor.hpp"
@@ -13,14 +14,13 @@
 #include "common/meta_transform.hpp"
 #include "common/missing_answers.hpp"
 
-#include "count_places.hpp"
-
 GST_DEBUG_CATEGORY_STATIC(npucount_debug);
 #define GST_CAT_DEFAULT npucount_debug
 
 namespace gstnpu {
 namespace {
 
+using npu::vision::CountPlaces;
 using npu::vision::Sighting;
 
 struct CountSettings {
@@ -75,8 +75,8 @@ CountPlaces places_of(const CountSettings& settings) {
                      "npucount needs zones or lines: set places, or location to a file with them, "
                      "and not both");
   }
-  return settings.places.empty() ? read_count_places(settings.location)
-                                 : parse_count_places(settings.places, "places");
+  return settings.places.empty() ? npu::vision::read_count_places(settings.location)
+                                 : npu::vision::count_places_from_json(settings.places, "places");
 }
 
 void Count::start() {
@@ -86,7 +86,7 @@ void Count::start() {
   counter_.emplace(std::move(places.zones), std::move(places.lines), active_.max_age_ms / 1e3,
                    active_.margin);
   if (!active_.initial_counts.empty()) {
-    set_totals(active_.initial_counts, "initial-counts", &*counter_);
+    npu::vision::set_totals(active_.initial_counts, "initial-counts", &*counter_);
   }
   clock_ = FrameClock();
   missing_answers_ = MissingAnswers();

@@ -72,9 +72,19 @@ class Builder {
   std::size_t values_ = 0;
 };
 
+/// As editors count them; `position` from 1 on. The parser's own words count a line break to the
+/// next line, and quote what it read, however long.
+std::string line_and_column(const std::string& text, std::size_t position) {
+  const std::size_t at = std::clamp<std::size_t>(position, 1, text.size() + 1) - 1;
+  const std::string_view before = std::string_view(text).substr(0, at);
+  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  return "line " + std::to_string(line) + ", column " +
+         std::to_string(at - (before.rfind('\n') + 1) + 1);
+}
+
 class JsonEvents : public nlohmann::json_sax<Tree> {
  public:
-  explicit JsonEvents(Builder& builder) : builder_(builder) {}
+  JsonEvents(Builder& builder, const std::string& text) : builder_(builder), text_(text) {}
 
   bool null() override { return scalar(nullptr); }
   bool boolean(bool value) override { return scalar(value); }
@@ -92,8 +102,11 @@ class JsonEvents : public nlohmann::json_sax<Tree> {
     return true;
   }
   bool parse_error(std::size_t position, const std::string&,
-                   const nlohmann::detail::exception&) override {
-    refuse_file(builder_.place(), "it is no JSON: byte " + std::to_string(position));
+                   const nlohmann::detail::exception& error) override {
+    constexpr int kTooLarge = 406;
+    refuse_file(builder_.place(), (error.id == kTooLarge ? "it has a number that is too large: "
+                                                         : "it is no JSON: ") +
+                                      line_and_column(text_, position));
   }
 
  private:
@@ -111,6 +124,7 @@ class JsonEvents : public nlohmann::json_sax<Tree> {
   }
 
   Builder& builder_;
+  const std::string& text_;
 };
 
 using Words = std::vector<std::string>;
@@ -255,8 +269,9 @@ std::string shown(const std::string& text) {
 Tree parse_json(const std::string& text, const std::string& place) {
   check_utf8(text, place);
   Builder builder(place);
-  JsonEvents events(builder);
-  Tree::sax_parse(without_non_finite(text), &events);
+  const std::string json = without_non_finite(text);
+  JsonEvents events(builder, json);
+  Tree::sax_parse(json, &events);
   return builder.take();
 }
 

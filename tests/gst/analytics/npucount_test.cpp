@@ -347,45 +347,46 @@ INSTANTIATE_TEST_SUITE_P(
     All, Places,
     testing::Values(
         Refused{"nothing", "", "npucount needs zones or lines"},
-        Refused{"no_json", "{zones", "places: is no JSON: look at line 1, column 2"},
+        Refused{"no_json", "{zones", "cannot read places: it is no JSON: line 1, column 2"},
         Refused{"comma", "{\"zones\": [\n  {\"name\": \"a\",\n   }\n]}",
-                "look at line 3, column 4"},
-        Refused{"cut_off", "{\"zones\": [", "look at line 1, column 12"},
-        Refused{"no_utf8", "{\"zones\":[{\"name\":\"caf\xe9\"}]}", "look at line 1, column 24"},
-        Refused{"open_quote", "{\"zones\": [\n {\"name\": \"a,\n", "look at line 2, column"},
-        Refused{"blank", " ", "look at line 1, column 2"},
+                "it is no JSON: line 3, column 4"},
+        Refused{"cut_off", "{\"zones\": [", "it is no JSON: line 1, column 12"},
+        Refused{"no_utf8", "{\"zones\":[{\"name\":\"caf\xe9\"}]}", "places: it is not UTF-8 text"},
+        Refused{"open_quote", "{\"zones\": [\n {\"name\": \"a,\n", "it is no JSON: line 2, column"},
+        Refused{"blank", " ", "it is no JSON: line 1, column 2"},
         Refused{"no_object", "[]", "places: must be an object"},
         Refused{"neither", "{}", "places: has neither zones nor lines"},
         Refused{"unknown_key", R"({"areas":[]})", "unknown key \"areas\""},
         Refused{"key_twice", R"({"lines":[{"name":"a","points":[[0,0],[1,1]]}],"lines":[]})",
-                "places: has the key \"lines\" twice"},
-        Refused{"no_name", R"({"zones":[{"points":[]}]})", "zones[0]: needs a \"name\""},
+                "places: it has the key \"lines\" twice"},
+        Refused{"no_name", R"({"zones":[{"points":[]}]})", "key \"zones/0\": needs a \"name\""},
         Refused{"same_name",
                 R"({"lines":[{"name":"a","points":[[0,0],[1,1]]},{"name":"a","points":[]}]})",
-                "lines[1]: has the name \"a\""},
-        Refused{"no_points", R"({"zones":[{"name":"a"}]})", "zones[0]: needs \"points\""},
+                "key \"lines/1\": has the name \"a\""},
+        Refused{"no_points", R"({"zones":[{"name":"a"}]})", "key \"zones/0\": needs \"points\""},
         Refused{"no_pair", R"({"zones":[{"name":"a","points":[[0,0],[1]]}]})",
-                "zones[0].points[1]: must be two numbers"},
+                "key \"zones/0/points/1\": must be two numbers"},
         Refused{"text_for_a_number", R"({"zones":[{"name":"a","points":[["0",0]]}]})",
-                "zones[0].points[0]: must be two numbers"},
+                "key \"zones/0/points/0/0\": is no number"},
         Refused{"three_for_a_line", R"({"lines":[{"name":"a","points":[[0,0],[1,1],[0,1]]}]})",
-                "lines[0]: needs two points"},
+                "key \"lines/0\": needs two points"},
         Refused{"pixels", R"({"zones":[{"name":"a","points":[[0,0],[640,0],[0,480]]}]})",
-                "zone \"a\" has a corner outside of the frame"},
+                "key \"zones/0/points/1/0\": is 640, not a number from 0 to 1"},
         Refused{"huge_number", R"({"zones":[{"name":"a","points":[[0,0],[1e999,0],[0,1]]}]})",
-                "places: has a number that is too large"}),
+                "places: it has a number that is too large: line 1, column"}),
     [](const auto& row) { return std::string(row.param.name); });
 
 TEST(PlacesFile, ThatHasTooManyTellsHowMany) {
   std::string corners = "[0,0]";
   for (int i = 0; i < 1024; ++i) corners += ",[0,1]";
   const std::string text = R"({"zones":[{"name":"a","points":[)" + corners + "]}]}";
-  EXPECT_NE(refusal(text).find("zones[0].points: has 1025 of them, and may have 1024 at most"),
-            std::string::npos)
+  EXPECT_NE(
+      refusal(text).find("key \"zones/0/points\": has 1025 of them, and may have 1024 at most"),
+      std::string::npos)
       << refusal(text);
   std::string lines = R"({"name":"a","points":[]})";
   for (int i = 0; i < 256; ++i) lines += ",{}";
-  EXPECT_NE(refusal(R"({"lines":[)" + lines + "]}").find("lines: has 257 of them"),
+  EXPECT_NE(refusal(R"({"lines":[)" + lines + "]}").find("key \"lines\": has 257 of them"),
             std::string::npos);
 }
 

@@ -116,7 +116,7 @@ TEST_P(BadCardTest, IsRefusedWithItsKey) {
 }
 
 const BadCard kBadCards[] = {
-    {"NoJson", "{", "cannot read the model card: it is no JSON: byte"},
+    {"NoJson", "{", "cannot read the model card: it is no JSON: line 1, column"},
     {"MoreThanJson", "{} {}", "it is no JSON"},
     {"NotUtf8", "{\"output\":\"\xff\"}", "is not UTF-8 text"},
     {"List", "[]", "the model card: is no map"},
@@ -130,7 +130,8 @@ const BadCard kBadCards[] = {
     {"TextAsFlag", R"({"multilabel":"true"})", "key \"multilabel\": is neither true nor false"},
     {"NumberAsFlag", R"({"multilabel":1})", "is neither true nor false"},
     {"ThresholdAboveOne", R"({"iou_threshold":1.5})", "is 1.5, not a number from 0 to 1"},
-    {"Infinity", R"({"pixel_threshold":1e999})", "it is no JSON"},
+    {"Infinity", R"({"pixel_threshold":1e999})",
+     "it has a number that is too large: line 1, column"},
     {"HugeFloat", R"({"pixel_threshold":1e300})", "not a number from -1e+30 to 1e+30"},
     {"NoObjects", R"({"max_objects":0})", "not a number from 1 to 1e+06"},
     {"HalfAnObject", R"({"max_objects":1.5})", "is 1.5, not a whole number"},
