@@ -4,9 +4,9 @@
 #include <array>
 #include <cmath>
 #include <deque>
-#include <string_view>
 
 #include <npuvision/labels.hpp>
+#include <npuvision/tensor_group.hpp>
 
 namespace gstnpu {
 namespace {
@@ -38,6 +38,10 @@ npu::FrameGeometry geometry_of(const GstNpuInferenceMeta* meta, vision::FrameSiz
           .offset_y = meta->offset_y,
           .scale_x = meta->scale_x,
           .scale_y = meta->scale_y};
+}
+
+std::string text_or_empty(const gchar* text) {
+  return text != nullptr ? text : "";
 }
 
 ModelKey key_of(const GstNpuInferenceMeta* meta) {
@@ -73,43 +77,6 @@ std::vector<float> anchors_from(const std::string& list) {
     sizes.push_back(static_cast<float>(size));
   }
   return sizes;
-}
-
-/// The tensor registry's entries, for tensors of unknown models.
-/// https://github.com/collabora/tensor-id-registry
-struct Registered {
-  std::string_view id;
-  vision::Task task;
-  vision::Family family;
-};
-
-constexpr Registered kRegistered[] = {
-    {"yolo-v8-out", vision::Task::kDetect, vision::Family::kYolo},
-    {"yolo-v8-segmentation-out-detections", vision::Task::kSegment, vision::Family::kYolo},
-    {"yolo-v8-obb-out", vision::Task::kOriented, vision::Family::kYolo},
-    {"yolo-26-end2end-out", vision::Task::kDetect, vision::Family::kYoloEndToEnd},
-    {"yolox-out", vision::Task::kDetect, vision::Family::kYoloX},
-    {"ssd-mobilenet-v1-variant-1-out-boxes", vision::Task::kDetect, vision::Family::kTfDetection},
-    {"classification-generic-out", vision::Task::kClassify, vision::Family::kClassification},
-    {"classification-generic-softmaxed-out", vision::Task::kClassify,
-     vision::Family::kClassification},
-};
-
-/// The card for the first registered name; empty where none is.
-vision::ModelCard registered_card(const std::vector<std::string>& names) {
-  vision::ModelCard card;
-  for (const std::string& name : names) {
-    for (const Registered& row : kRegistered) {
-      if (row.id != name) continue;
-      card.task = row.task;
-      card.family = row.family;
-      if (row.family == vision::Family::kYolo) {
-        card.channels_first = true;
-      }
-      return card;
-    }
-  }
-  return card;
 }
 
 bool is_same_shape(const TensorView& a, const TensorView& b) {
@@ -166,7 +133,8 @@ ModelDecoder::ModelDecoder(const DecoderSettings& settings, const InferenceOutpu
 }
 
 void ModelDecoder::prepare(const DecoderSettings& settings, bool is_ours) {
-  card_ = vision::merged(settings.as_card(), is_ours ? read_card(key_) : registered_card(names_));
+  card_ = vision::merged(settings.as_card(),
+                         is_ours ? read_card(key_) : vision::registered_card(names_));
   vision::ChosenDecoder chosen = vision::choose_decoder(card_, shapes_, input_);
   decoder_ = std::move(chosen.decoder);
   chosen_ = std::move(chosen.outputs);

@@ -47,13 +47,6 @@ struct ModelKey {
   bool is_of(const GstNpuInferenceMeta* meta) const;
 };
 
-/// The outputs of one inference.
-struct InferenceOutputs {
-  GstNpuInferenceMeta* meta;  ///< may be null
-  std::vector<GstNpuTensor> tensors;
-  GstNpuInferenceMeta* lost = nullptr;  ///< as it was made, where its meta was dropped since
-};
-
 /// Decodes one model's outputs by its card, the user's settings, and their shapes.
 class ModelDecoder {
  public:

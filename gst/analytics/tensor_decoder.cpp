@@ -16,28 +16,6 @@ namespace {
 
 constexpr std::size_t kMostDecoders = 16;
 
-bool is_of_region(const InferenceOutputs& inference) {
-  const GstNpuInferenceMeta* known = inference.meta ? inference.meta : inference.lost;
-  return known && known->is_region;
-}
-
-bool is_decoded(const InferenceOutputs& inference) {
-  const GstNpuInferenceMeta* known = inference.meta ? inference.meta : inference.lost;
-  return known && known->is_decoded;
-}
-
-std::vector<InferenceOutputs> inferences_of(GstBuffer* buffer) {
-  std::vector<InferenceOutputs> inferences;
-  for (const InferredTensor& one : tensors_of(buffer)) {
-    if (inferences.empty() || inferences.back().meta != one.meta ||
-        inferences.back().lost != one.lost) {
-      inferences.push_back({one.meta, {}, one.lost});
-    }
-    inferences.back().tensors.push_back(one.tensor);
-  }
-  return inferences;
-}
-
 std::string to_text(npu::vision::FrameSize size) {
   return std::to_string(size.width) + "x" + std::to_string(size.height);
 }
@@ -65,16 +43,9 @@ void check_geometry(const InferenceOutputs& inference, npu::vision::FrameSize fr
                GST_MINI_OBJECT_FLAG_IS_SET(tensor.memory, GST_NPU_MEMORY_FLAG_OF_FRAME);
       });
   if (!is_lost && !inference.lost) return;
-  const auto inferred = inference.lost ? size_of(*inference.lost) : npu::vision::FrameSize{};
-  if (is_of_region(inference)) {
-    refuse_frame(
-        "the tensors of an object (inference-region=roi-list) came without the metadata that "
-        "tells of which object they are",
-        inferred, frame);
-  }
   refuse_frame(
       "the tensors came without the metadata that tells where in the frame their values are",
-      inferred, frame);
+      inference.lost ? size_of(*inference.lost) : npu::vision::FrameSize{}, frame);
 }
 
 /// The inference as it was made, where the size of its frame is known too; else null.
@@ -123,11 +94,11 @@ bool TensorDecoder::is_named(const InferenceOutputs& inference) const {
 std::vector<InferenceOutputs> TensorDecoder::undecoded(GstBuffer* buffer) const {
   std::vector<InferenceOutputs> inferences = inferences_of(buffer);
   const bool names_object = std::any_of(inferences.begin(), inferences.end(), [&](const auto& one) {
-    return is_of_region(one) && is_named(one);
+    return one.is_of_region() && is_named(one);
   });
   std::erase_if(inferences, [&](const InferenceOutputs& one) {
-    if (is_of_region(one)) return is_decoded(one);
-    return !is_named(one) && (names_object || is_decoded(one));
+    if (one.is_of_region()) return one.is_decoded();
+    return !is_named(one) && (names_object || one.is_decoded());
   });
   return inferences;
 }
@@ -136,7 +107,7 @@ Decoded TensorDecoder::decode(GstBuffer* buffer, npu::vision::FrameSize frame) {
   const std::vector<InferenceOutputs> inferences = undecoded(buffer);
   std::vector<Said> said;
   for (const InferenceOutputs& inference : inferences) {
-    if (is_of_region(inference)) {
+    if (inference.is_of_region()) {
       said.push_back(decode_one(buffer, inference, frame));
     }
   }
@@ -150,7 +121,7 @@ const InferenceOutputs* TensorDecoder::choose_frame(
     const std::vector<InferenceOutputs>& inferences) {
   std::vector<const InferenceOutputs*> frames;
   for (const InferenceOutputs& one : inferences) {
-    if (!is_of_region(one)) {
+    if (!one.is_of_region()) {
       frames.push_back(&one);
     }
   }

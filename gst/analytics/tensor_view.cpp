@@ -1,6 +1,8 @@
 #include "tensor_view.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include <npucore/error.hpp>
 
@@ -19,15 +21,22 @@ bool has_tensors(GstBuffer* buffer, const GstNpuInferenceMeta& meta) {
   return false;
 }
 
-/// As tensor metas and inference metas are added one after the other.
-InferredTensor with_meta(GstBuffer* buffer, const GstNpuTensor& tensor, guint inference_id) {
-  if (auto* own = gst_buffer_get_npu_inference_meta_id(buffer, inference_id)) {
-    return {tensor, own, nullptr};
+GstNpuInferenceMeta* meta_of_others(GstBuffer* buffer) {
+  gpointer state = nullptr;
+  while (GstMeta* base = gst_buffer_iterate_meta_filtered(buffer, &state,
+                                                          gst_npu_inference_meta_api_get_type())) {
+    auto* meta = reinterpret_cast<GstNpuInferenceMeta*>(base);
+    if (!meta->is_region && !has_tensors(buffer, *meta)) return meta;
   }
+  return nullptr;
+}
+
+InferenceOutputs without_tensors(GstBuffer* buffer, guint inference_id) {
+  if (auto* own = gst_buffer_get_npu_inference_meta_id(buffer, inference_id)) return {own, {}};
   if (auto* origin = gst_buffer_get_npu_inference_origin(buffer, inference_id)) {
-    return {tensor, nullptr, origin};
+    return {nullptr, {}, origin};
   }
-  return {tensor, meta_of_others(buffer), nullptr};
+  return {meta_of_others(buffer), {}};
 }
 
 }  // namespace
@@ -52,36 +61,21 @@ TensorMapping::TensorMapping(const GstNpuTensor& tensor)
   view_.size_bytes = info_.size;
 }
 
-std::string text_or_empty(const gchar* text) {
-  return text != nullptr ? text : "";
-}
-
-GstNpuInferenceMeta* meta_of_frame(GstBuffer* buffer) {
-  GstNpuInferenceMeta* first = gst_buffer_get_npu_frame_inference_meta(buffer);
-  return first && !first->is_region ? first : nullptr;
-}
-
-GstNpuInferenceMeta* meta_of_others(GstBuffer* buffer) {
-  gpointer state = nullptr;
-  while (GstMeta* base = gst_buffer_iterate_meta_filtered(buffer, &state,
-                                                          gst_npu_inference_meta_api_get_type())) {
-    auto* meta = reinterpret_cast<GstNpuInferenceMeta*>(base);
-    if (!meta->is_region && !has_tensors(buffer, *meta)) return meta;
-  }
-  return nullptr;
-}
-
-std::vector<InferredTensor> tensors_of(GstBuffer* buffer) {
-  std::vector<InferredTensor> tensors;
+std::vector<InferenceOutputs> inferences_of(GstBuffer* buffer) {
+  std::vector<InferenceOutputs> inferences;
+  std::optional<guint> id;
   GstNpuTensor tensor;
   for (guint i = 0; gst_npu_buffer_get_tensor(buffer, i, &tensor); ++i) {
-    const guint inference = gst_npu_buffer_get_tensor_inference(buffer, i);
-    const bool is_same =
-        !tensors.empty() && tensors.back().meta && tensors.back().meta->inference_id == inference;
-    tensors.push_back(is_same ? InferredTensor{tensor, tensors.back().meta, nullptr}
-                              : with_meta(buffer, tensor, inference));
+    const guint next = gst_npu_buffer_get_tensor_inference(buffer, i);
+    if (std::exchange(id, next) != next) {
+      InferenceOutputs one = without_tensors(buffer, next);
+      if (inferences.empty() || inferences.back().known() != one.known()) {
+        inferences.push_back(std::move(one));
+      }
+    }
+    inferences.back().tensors.push_back(tensor);
   }
-  return tensors;
+  return inferences;
 }
 
 }  // namespace gstnpu

@@ -3,7 +3,6 @@
 
 #include <gst/gst.h>
 
-#include <string>
 #include <vector>
 
 #include <npuvision/tensor_view.hpp>
@@ -32,26 +31,20 @@ class TensorMapping {
   npu::vision::TensorView view_;
 };
 
-/// A tensor, and the meta of its inference; null where there is none.
-struct InferredTensor {
-  GstNpuTensor tensor;
-  GstNpuInferenceMeta* meta;
-  GstNpuInferenceMeta* lost;  ///< where an element dropped the meta: as it was made, else null
+/// The outputs of one inference.
+struct InferenceOutputs {
+  GstNpuInferenceMeta* meta;  ///< may be null
+  std::vector<GstNpuTensor> tensors;
+  GstNpuInferenceMeta* lost = nullptr;  ///< as it was made, where its meta was dropped since
+
+  const GstNpuInferenceMeta* known() const { return meta ? meta : lost; }
+  bool is_of_region() const { return known() && known()->is_region; }
+  bool is_decoded() const { return known() && known()->is_decoded; }
 };
 
-/// Copies a meta's text, which may be null.
-std::string text_or_empty(const gchar* text);
-
-/// The meta of the first inference of a whole frame; null where there is none.
-GstNpuInferenceMeta* meta_of_frame(GstBuffer* buffer);
-
-/// The meta for tensors that other elements attached without an inference's id: the first one of a
-/// whole frame that has no tensors; null where there is none.
-GstNpuInferenceMeta* meta_of_others(GstBuffer* buffer);
-
-/// All tensors of a buffer. A tensor of an inference that never had a meta goes with
-/// meta_of_others(). One whose meta was dropped goes with none: another inference's meta would
-/// misplace it.
-std::vector<InferredTensor> tensors_of(GstBuffer* buffer);
+/// All inferences that a buffer has tensors of. Tensors that other elements attached without an
+/// inference's id go with the first meta of a whole frame that has no tensors. Those whose meta was
+/// dropped go with none: another inference's meta would misplace them.
+std::vector<InferenceOutputs> inferences_of(GstBuffer* buffer);
 
 }  // namespace gstnpu

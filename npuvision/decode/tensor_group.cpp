@@ -1,5 +1,6 @@
 // Names in the tensor registry: https://github.com/collabora/tensor-id-registry
 #include <algorithm>
+#include <string_view>
 
 #include <npucore/error.hpp>
 #include <npuvision/tensor_group.hpp>
@@ -12,6 +13,23 @@ namespace {
 TensorGroup no_group(std::size_t outputs) {
   return {.id = {}, .outputs = std::vector<RegisteredTensor>(outputs)};
 }
+
+struct Registered {
+  std::string_view id;
+  Task task;
+  Family family;
+};
+
+constexpr Registered kRegistered[] = {
+    {"yolo-v8-out", Task::kDetect, Family::kYolo},
+    {"yolo-v8-segmentation-out-detections", Task::kSegment, Family::kYolo},
+    {"yolo-v8-obb-out", Task::kOriented, Family::kYolo},
+    {"yolo-26-end2end-out", Task::kDetect, Family::kYoloEndToEnd},
+    {"yolox-out", Task::kDetect, Family::kYoloX},
+    {"ssd-mobilenet-v1-variant-1-out-boxes", Task::kDetect, Family::kTfDetection},
+    {"classification-generic-out", Task::kClassify, Family::kClassification},
+    {"classification-generic-softmaxed-out", Task::kClassify, Family::kClassification},
+};
 
 /// Outputs that fit no family have no group.
 TensorGroup shown_group(const Found& found) {
@@ -40,6 +58,22 @@ TensorGroup tensor_group_of(const ModelCard& card, std::span<const TensorView> o
   group.outputs[index] = std::move(one.outputs.front());
   group.is_in_model_pixels = one.is_in_model_pixels;
   return group;
+}
+
+ModelCard registered_card(std::span<const std::string> ids) {
+  ModelCard card;
+  for (const std::string& id : ids) {
+    const auto* const row = std::find_if(std::begin(kRegistered), std::end(kRegistered),
+                                         [&](const Registered& one) { return one.id == id; });
+    if (row == std::end(kRegistered)) continue;
+    card.task = row->task;
+    card.family = row->family;
+    if (row->family == Family::kYolo) {
+      card.channels_first = true;
+    }
+    break;
+  }
+  return card;
 }
 
 }  // namespace npu::vision

@@ -39,4 +39,8 @@ NPU_API TensorGroup read_tensor_group(const std::filesystem::path& model,
 NPU_API TensorGroup tensor_group_of(const ModelCard& card, std::span<const TensorView> outputs,
                                     InputSize input);
 
+/// The card of a model of which only its outputs' ids in the registry are known: by the first that
+/// stands there; empty where none does.
+NPU_API ModelCard registered_card(std::span<const std::string> ids);
+
 }  // namespace npu::vision

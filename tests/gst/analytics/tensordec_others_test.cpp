@@ -81,7 +81,7 @@ TEST(TensorDecObjects, WithoutTheirMetaAreAnError) {
   Owned<GstBuffer> frame = frame_of_model({classes({1, 0, 0})}, "a b c");
   drop_meta(frame.get(), add_object(frame.get(), 8, classes({0, 0, 1})));
   const std::string error = error_of("nputensordec", std::move(frame));
-  expect_part(error, "roi-list");
+  expect_part(error, "tells where in the frame their values are");
   expect_part(error, "Put nputensordec directly behind npuinfer");
 }
 
