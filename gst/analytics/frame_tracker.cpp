@@ -2,13 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <set>
 #include <utility>
 
 #include "bridges/bridges.hpp"
-
-#include "tensor_view.hpp"
 
 namespace gstnpu {
 namespace {
@@ -16,9 +12,6 @@ namespace {
 using npu::vision::FrameSize;
 using npu::vision::Object;
 using npu::vision::Track;
-
-constexpr std::size_t kMostObjects = 1024;  // of a frame; matching takes time in its square
-constexpr std::size_t kMostLabels = 4096;   // that are remembered
 
 npu::vision::TrackerOptions options_of(const TrackSettings& settings) {
   return {.high_confidence = settings.high_threshold,
@@ -60,29 +53,6 @@ bool has_tensors_of_frame(GstBuffer* buffer) {
 
 }  // namespace
 
-// ---- Labels
-
-std::uint32_t LabelNumbers::number_of(const Label& label) {
-  const auto [known, is_new] = numbers_.try_emplace(label, next_);
-  if (is_new) {
-    labels_.emplace(next_++, label);
-  }
-  return known->second;
-}
-
-const LabelNumbers::Label* LabelNumbers::find(std::uint32_t number) const {
-  const auto found = labels_.find(number);
-  return found == labels_.end() ? nullptr : &found->second;
-}
-
-void LabelNumbers::forget_others(std::span<const Track> tracks) {
-  if (labels_.size() <= kMostLabels) return;
-  std::set<std::uint32_t> used;
-  for (const Track& track : tracks) used.insert(track.label_id);
-  std::erase_if(labels_, [&](const auto& label) { return !used.contains(label.first); });
-  std::erase_if(numbers_, [&](const auto& label) { return !used.contains(label.second); });
-}
-
 // ---- Settings
 
 void FrameTracker::configure(const TrackSettings& settings) {
@@ -116,7 +86,6 @@ TrackedFrame FrameTracker::track(GstBuffer* buffer, double seconds, FrameSize fr
       predict(seconds, &answer, &done);
     }
   }
-  labels_.forget_others(tracker_.tracks());
   write_answer(buffer, std::move(answer));
   return done;
 }
@@ -124,7 +93,8 @@ TrackedFrame FrameTracker::track(GstBuffer* buffer, double seconds, FrameSize fr
 /// Frames of npuinfer tell it. Of other detectors only those with objects do; of the others between
 /// them every Nth counts.
 bool FrameTracker::is_looked_at(GstBuffer* buffer, bool has_objects) {
-  const bool tells = meta_of_frame(buffer) || has_tensors_of_frame(buffer);
+  const auto* inference = gst_buffer_get_npu_frame_inference_meta(buffer);
+  const bool tells = (inference && !inference->is_region) || has_tensors_of_frame(buffer);
   knows_inferences_ = knows_inferences_ || tells;
   ++since_looked_at_;
   const bool is_due = !knows_inferences_ && since_looked_at_ >= settings_.inference_interval;
@@ -147,35 +117,13 @@ bool FrameTracker::take_objects(const FrameAnswer& answer, TrackedFrame* done) {
       ++done->refused;
       continue;
     }
+    object->label_id = labels_.number_of({found.label, found.label_id});
     objects_.push_back(*object);
     indices_.push_back(i);
   }
-  keep_best(done);
-  for (std::size_t i = 0; i < objects_.size(); ++i) {
-    const FoundObject& found = answer.objects[indices_[i]];
-    objects_[i].label_id = labels_.number_of({found.label, found.label_id});
-  }
-  done->objects = objects_.size();
+  done->objects = std::min(objects_.size(), npu::vision::Tracker::kMostObjects);
+  done->refused += objects_.size() - done->objects;
   return has_objects;
-}
-
-void FrameTracker::keep_best(TrackedFrame* done) {
-  if (objects_.size() <= kMostObjects) return;
-  std::vector<std::size_t> order(objects_.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return objects_[a].confidence > objects_[b].confidence;
-  });
-  done->refused += order.size() - kMostObjects;
-  order.resize(kMostObjects);
-  std::vector<Object> objects;
-  std::vector<std::size_t> indices;
-  for (const std::size_t i : order) {
-    objects.push_back(objects_[i]);
-    indices.push_back(indices_[i]);
-  }
-  objects_ = std::move(objects);
-  indices_ = std::move(indices);
 }
 
 Identity FrameTracker::identity_of(const Track& track, double seconds) {
@@ -196,11 +144,10 @@ void FrameTracker::identify(double seconds, FrameAnswer* answer, TrackedFrame* d
 
 void FrameTracker::predict(double seconds, FrameAnswer* answer, TrackedFrame* done) {
   for (const Track& track : tracker_.tracks().first(tracker_.num_present())) {
-    const LabelNumbers::Label* label = labels_.find(track.label_id);
-    const bool is_old = track.seconds_since_found > settings_.max_age_ms / 1e3;
-    if (track.id == 0 || is_old || label == nullptr) continue;
-    FoundObject object{.label = label->text,
-                       .label_id = label->id,
+    if (track.id == 0 || track.seconds_since_found > settings_.max_age_ms / 1e3) continue;
+    const LabelNumbers::Label& label = labels_[track.label_id];
+    FoundObject object{.label = label.text,
+                       .label_id = label.id,
                        .confidence = track.confidence,
                        .x = track.left,
                        .y = track.top,

@@ -39,7 +39,7 @@ struct TrackedFrame {
   std::size_t refused = 0;  ///< empty, outside of the frame, or too many
 };
 
-/// Numbers for labels, which trackers compare.
+/// Numbers for labels, which trackers compare. They are as few as a model has classes.
 class LabelNumbers {
  public:
   struct Label {
@@ -48,16 +48,18 @@ class LabelNumbers {
     auto operator<=>(const Label&) const = default;
   };
 
-  std::uint32_t number_of(const Label& label);
-  /// Null where it is gone.
-  const Label* find(std::uint32_t number) const;
-  /// Forgets those that no track has, where there are very many.
-  void forget_others(std::span<const npu::vision::Track> tracks);
+  std::uint32_t number_of(const Label& label) {
+    const auto [known, is_new] = numbers_.try_emplace(label, numbers_.size());
+    if (is_new) {
+      labels_.push_back(&known->first);
+    }
+    return known->second;
+  }
+  const Label& operator[](std::uint32_t number) const { return *labels_[number]; }
 
  private:
   std::map<Label, std::uint32_t> numbers_;
-  std::map<std::uint32_t, Label> labels_;
-  std::uint32_t next_ = 0;
+  std::vector<const Label*> labels_;
 };
 
 /// Gives the objects of a stream's frames identities, and frames between inferences their objects.
@@ -75,7 +77,6 @@ class FrameTracker {
  private:
   bool is_looked_at(GstBuffer* buffer, bool has_objects);
   bool take_objects(const FrameAnswer& answer, TrackedFrame* done);
-  void keep_best(TrackedFrame* done);
   void identify(double seconds, FrameAnswer* answer, TrackedFrame* done);
   void predict(double seconds, FrameAnswer* answer, TrackedFrame* done);
   Identity identity_of(const npu::vision::Track& track, double seconds);

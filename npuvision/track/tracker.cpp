@@ -132,6 +132,7 @@ class Tracker::Impl {
 
  private:
   void go_on(double seconds);
+  void leave_out(std::span<const Object> objects);
   void match(const Round& round, std::span<const Object> objects);
   bool takes_part(const Round& round, const Tracked& tracked) const;
   bool takes_part(const Round& round, const Object& object) const;
@@ -151,7 +152,8 @@ class Tracker::Impl {
   std::size_t num_present_ = 0;
 
   // Kept for one frame:
-  std::vector<char> is_taken_;  // for each object
+  std::vector<char> is_taken_;      // for each object
+  std::vector<std::size_t> boxes_;  // indices of objects
   std::vector<Edges> expected_;
   std::vector<double> lost_since_;
   Assignment assignment_;
@@ -171,6 +173,25 @@ void Tracker::Impl::go_on(double seconds) {
     tracked.track.object = Track::kNotFound;
     tracked.track.seconds_since_found = seconds - tracked.found_at;
   }
+}
+
+/// Leaves out empty boxes, and where there are too many, all but the best: matching takes time in
+/// the square of their number.
+void Tracker::Impl::leave_out(std::span<const Object> objects) {
+  is_taken_.assign(objects.size(), 0);
+  boxes_.clear();
+  for (std::size_t j = 0; j < objects.size(); ++j) {
+    if (is_box(objects[j])) {
+      boxes_.push_back(j);
+    } else {
+      is_taken_[j] = 1;
+    }
+  }
+  if (boxes_.size() <= kMostObjects) return;
+  std::stable_sort(boxes_.begin(), boxes_.end(), [&](std::size_t a, std::size_t b) {
+    return objects[a].confidence > objects[b].confidence;
+  });
+  for (const std::size_t j : std::span(boxes_).subspan(kMostObjects)) is_taken_[j] = 1;
 }
 
 bool Tracker::Impl::takes_part(const Round& round, const Tracked& tracked) const {
@@ -334,10 +355,7 @@ void Tracker::Impl::show(FrameSize frame) {
 
 void Tracker::Impl::update(double seconds, std::span<const Object> objects, FrameSize frame) {
   go_on(seconds);
-  is_taken_.assign(objects.size(), 0);
-  for (std::size_t j = 0; j < objects.size(); ++j) {
-    is_taken_[j] = !is_box(objects[j]);
-  }
+  leave_out(objects);
   for (const Round& round : kRounds) {
     match(round, objects);
   }

@@ -48,6 +48,9 @@ struct Track {
 /// Single-threaded.
 class NPU_API Tracker {
  public:
+  /// As many objects of a frame are looked at, the most confident ones.
+  static constexpr std::size_t kMostObjects = 1024;
+
   explicit Tracker(const TrackerOptions& options = {});
   ~Tracker();
   Tracker(Tracker&&) noexcept;
