@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "bridges/bridges.hpp"
@@ -53,6 +54,22 @@ bool has_tensors_of_frame(GstBuffer* buffer) {
 
 }  // namespace
 
+// ---- Labels
+
+const LabelNumbers::Label* LabelNumbers::find(std::uint32_t number) const {
+  const auto found = std::find_if(numbers_.begin(), numbers_.end(),
+                                  [&](const auto& label) { return label.second == number; });
+  return found == numbers_.end() ? nullptr : &found->first;
+}
+
+void LabelNumbers::forget_others(std::span<const Track> tracks) {
+  constexpr std::size_t kMost = 4096;
+  if (numbers_.size() <= kMost) return;
+  std::set<std::uint32_t> used;
+  for (const Track& track : tracks) used.insert(track.label_id);
+  std::erase_if(numbers_, [&](const auto& label) { return !used.contains(label.second); });
+}
+
 // ---- Settings
 
 void FrameTracker::configure(const TrackSettings& settings) {
@@ -86,6 +103,7 @@ TrackedFrame FrameTracker::track(GstBuffer* buffer, double seconds, FrameSize fr
       predict(seconds, &answer, &done);
     }
   }
+  labels_.forget_others(tracker_.tracks());
   write_answer(buffer, std::move(answer));
   return done;
 }
@@ -144,10 +162,11 @@ void FrameTracker::identify(double seconds, FrameAnswer* answer, TrackedFrame* d
 
 void FrameTracker::predict(double seconds, FrameAnswer* answer, TrackedFrame* done) {
   for (const Track& track : tracker_.tracks().first(tracker_.num_present())) {
-    if (track.id == 0 || track.seconds_since_found > settings_.max_age_ms / 1e3) continue;
-    const LabelNumbers::Label& label = labels_[track.label_id];
-    FoundObject object{.label = label.text,
-                       .label_id = label.id,
+    const LabelNumbers::Label* label = labels_.find(track.label_id);
+    const bool is_old = track.seconds_since_found > settings_.max_age_ms / 1e3;
+    if (track.id == 0 || is_old || label == nullptr) continue;
+    FoundObject object{.label = label->text,
+                       .label_id = label->id,
                        .confidence = track.confidence,
                        .x = track.left,
                        .y = track.top,

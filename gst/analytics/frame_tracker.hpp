@@ -39,7 +39,7 @@ struct TrackedFrame {
   std::size_t refused = 0;  ///< empty, outside of the frame, or too many
 };
 
-/// Numbers for labels, which trackers compare. They are as few as a model has classes.
+/// Numbers for labels, which trackers compare.
 class LabelNumbers {
  public:
   struct Label {
@@ -49,17 +49,18 @@ class LabelNumbers {
   };
 
   std::uint32_t number_of(const Label& label) {
-    const auto [known, is_new] = numbers_.try_emplace(label, numbers_.size());
-    if (is_new) {
-      labels_.push_back(&known->first);
-    }
+    const auto [known, is_new] = numbers_.try_emplace(label, next_);
+    next_ += is_new ? 1 : 0;
     return known->second;
   }
-  const Label& operator[](std::uint32_t number) const { return *labels_[number]; }
+  /// Null where it is gone.
+  const Label* find(std::uint32_t number) const;
+  /// Forgets those that no track has, where there are very many: a label may be a text.
+  void forget_others(std::span<const npu::vision::Track> tracks);
 
  private:
   std::map<Label, std::uint32_t> numbers_;
-  std::vector<const Label*> labels_;
+  std::uint32_t next_ = 0;
 };
 
 /// Gives the objects of a stream's frames identities, and frames between inferences their objects.

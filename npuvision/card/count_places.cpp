@@ -17,7 +17,7 @@ constexpr std::size_t kMostPlaces = 256, kMostCorners = 1024;
 
 /// The items of a list, which may be missing.
 std::vector<Value> items_of(const Value& object, const char* key, std::size_t most) {
-  const auto list = object.find(key);
+  const auto list = object.find_even_null(key);
   if (!list) return {};
   auto items = list->items();
   if (items.size() > most) {
@@ -27,10 +27,14 @@ std::vector<Value> items_of(const Value& object, const char* key, std::size_t mo
   return items;
 }
 
-void check_keys(const Value& object, std::initializer_list<std::string_view> known) {
+void check_object(const Value& object) {
   if (!object.is_map()) {
     object.refuse("must be an object, {...}");
   }
+}
+
+void check_keys(const Value& object, std::initializer_list<std::string_view> known) {
+  check_object(object);
   for (const auto& [key, value] : object.entries()) {
     if (std::find(known.begin(), known.end(), key) == known.end()) {
       object.refuse("has the unknown key " + shown(key));
@@ -40,23 +44,26 @@ void check_keys(const Value& object, std::initializer_list<std::string_view> kno
 
 std::string name_of(const Value& place) {
   const auto name = place.find("name");
-  if (!name || name->text().empty()) {
+  if (!name) {
     place.refuse("needs a \"name\"");
   }
   return name->text();
 }
 
+/// Counter refuses those outside of the frame.
 std::vector<FramePoint> points_of(const Value& place) {
-  if (!place.find("points")) {
+  constexpr double kAny = CardLimits::kAnyNumber;
+  const auto list = place.find("points");
+  if (!list || !list->is_list()) {
     place.refuse("needs \"points\", a list of [x, y]");
   }
   std::vector<FramePoint> points;
   for (const Value& point : items_of(place, "points", kMostCorners)) {
-    const auto numbers = point.items();
+    const auto numbers = point.is_list() ? point.items() : std::vector<Value>();
     if (numbers.size() != 2) {
       point.refuse("must be two numbers, [x, y], from 0 to 1 of the frame");
     }
-    points.push_back({numbers[0].number(0, 1), numbers[1].number(0, 1)});
+    points.push_back({numbers[0].number(-kAny, kAny), numbers[1].number(-kAny, kAny)});
   }
   return points;
 }
@@ -68,6 +75,9 @@ void for_each_place(const Value& root, const char* key, const Add& add) {
   for (const Value& place : items_of(root, key, kMostPlaces)) {
     check_keys(place, {"name", "points"});
     const std::string name = name_of(place);
+    if (name.empty()) {
+      place.refuse("needs a \"name\"");
+    }
     if (!names.insert(name).second) {
       place.refuse("has the name " + shown(name) + ", which another has too");
     }
@@ -77,7 +87,7 @@ void for_each_place(const Value& root, const char* key, const Add& add) {
 
 std::uint64_t total_of(const Value& totals, const char* key) {
   constexpr double kMost = 9007199254740992;  // above it doubles leave numbers out
-  const auto total = totals.find(key);
+  const auto total = totals.find_even_null(key);
   const double number = total ? total->number(0, kMost) : 0;
   if (number != std::floor(number)) {
     total->refuse("must be a whole number");
@@ -127,6 +137,7 @@ CountPlaces read_count_places(const std::filesystem::path& file) {
 void set_totals(const std::string& json, const std::string& source, Counter* counter) {
   const Tree tree = parse_json(json, source);
   const Value root(tree, Value::Scalars::kTyped, source);
+  check_object(root);
   for_each_total(root, "zones", counter->zone_counts(), [&](std::size_t zone, const Value& totals) {
     const std::uint64_t left = total_of(totals, "left");
     const auto mean = totals.find("mean_seconds");

@@ -49,12 +49,16 @@ Value Value::inner(const Tree& tree, const std::string& key) const {
 
 std::optional<Value> Value::find(const std::string& key) const {
   if (tree_->is_null()) return std::nullopt;
+  const auto found = find_even_null(key);
+  return found && !is_nothing(*found->tree_, scalars_) ? found : std::nullopt;
+}
+
+std::optional<Value> Value::find_even_null(const std::string& key) const {
   if (!is_map()) {
     refuse("is no map");
   }
   const auto found = tree_->find(key);
-  if (found == tree_->end() || is_nothing(*found, scalars_)) return std::nullopt;
-  return inner(*found, key);
+  return found == tree_->end() ? std::nullopt : std::optional(inner(*found, key));
 }
 
 std::optional<Value> Value::find(const std::string& key, const std::string& inner_key) const {

@@ -29,6 +29,8 @@ class Value {
 
   /// A map's value; nullopt where the key is missing or has no value.
   std::optional<Value> find(const std::string& key) const;
+  /// The same, also where the value is null: then its readers refuse it.
+  std::optional<Value> find_even_null(const std::string& key) const;
   /// Looks up `inner` in the map at `key`.
   std::optional<Value> find(const std::string& key, const std::string& inner) const;
   std::vector<Value> items() const;                            ///< a list's

@@ -113,7 +113,8 @@ void bind_tracker(nb::module_& module) {
             return answer;
           },
           "answer"_a, "seconds"_a,
-          "Takes a frame's answer, at this stream time, and sets its tracker_id. Returns it.")
+          "Takes a frame's answer, at this stream time, and sets its tracker_id: of the 1024 most "
+          "confident objects at most. Returns it.")
       .def("reset", &Tracker::reset, "Ends all tracks. Identities are never reused.");
 }
 

@@ -331,8 +331,10 @@ std::string refusal(const std::string& places, const std::string& initial_counts
 }
 
 TEST(NpuCount, RefusesCountsThatAreNone) {
-  for (const char* counts : {R"([])", R"({"lines":[{"name":"gate","forward":-1}]})",
-                             R"({"lines":[{"forward":1}]})", R"({"lines":{}})"}) {
+  for (const char* counts :
+       {R"([])", R"({"lines":[{"name":"gate","forward":-1}]})", R"({"lines":[{"forward":1}]})",
+        R"({"lines":{}})", "null", R"({"lines":[{"name":"gate","forward":null}]})",
+        R"({"lines":[{"name":"gate","forward":NaN}]})"}) {
     EXPECT_EQ(refusal(kGate, counts).rfind("initial-counts: ", 0), 0U) << counts;
   }
 }
@@ -364,6 +366,8 @@ INSTANTIATE_TEST_SUITE_P(
                 R"({"lines":[{"name":"a","points":[[0,0],[1,1]]},{"name":"a","points":[]}]})",
                 "key \"lines/1\": has the name \"a\""},
         Refused{"no_points", R"({"zones":[{"name":"a"}]})", "key \"zones/0\": needs \"points\""},
+        Refused{"flat", R"({"zones":[{"name":"a","points":[0,0,1,1]}]})",
+                "key \"zones/0/points/0\": must be two numbers"},
         Refused{"no_pair", R"({"zones":[{"name":"a","points":[[0,0],[1]]}]})",
                 "key \"zones/0/points/1\": must be two numbers"},
         Refused{"text_for_a_number", R"({"zones":[{"name":"a","points":[["0",0]]}]})",
@@ -371,7 +375,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"three_for_a_line", R"({"lines":[{"name":"a","points":[[0,0],[1,1],[0,1]]}]})",
                 "key \"lines/0\": needs two points"},
         Refused{"pixels", R"({"zones":[{"name":"a","points":[[0,0],[640,0],[0,480]]}]})",
-                "key \"zones/0/points/1/0\": is 640, not a number from 0 to 1"},
+                "zone \"a\" has a corner outside of the frame"},
         Refused{"huge_number", R"({"zones":[{"name":"a","points":[[0,0],[1e999,0],[0,1]]}]})",
                 "places: it has a number that is too large: line 1, column"}),
     [](const auto& row) { return std::string(row.param.name); });

@@ -356,7 +356,30 @@ TEST(NpuTrack, TracksTheBestOfVeryMany) {
   EXPECT_TRUE(objects[1499].id);
 }
 
-// Things come and go, with labels that come but once.
+// DL Streamer's label of an object may be what was read on it.
+TEST(NpuTrack, ForgetsLabelsThatComeButOnce) {
+  Tracked track;
+  int labels = 0;
+  const auto run = [&](int from, int to) {
+    for (int i = from; i < to; ++i) {
+      Owned<GstBuffer> buffer = empty_frame(i);
+      for (guint k = 0; k < 10; ++k) {
+        gst_video_region_of_interest_meta_add_param(
+            gst_buffer_add_video_region_of_interest_meta(buffer.get(), "plate", 60 * k, 20, 20, 20),
+            gst_structure_new("detection", "label", G_TYPE_STRING, std::to_string(++labels).c_str(),
+                              nullptr));
+      }
+      track.push(std::move(buffer));
+    }
+  };
+  run(0, 500);
+  const auto before = mallinfo2().uordblks;
+  run(500, 2500);
+  EXPECT_LT(mallinfo2().uordblks, before + 1024 * 1024);
+  EXPECT_EQ(labels, 25000);
+}
+
+// Things come and go.
 TEST(NpuTrack, DoesNotGrow) {
   Tracked track;
   const auto run = [&](int from, int to) {

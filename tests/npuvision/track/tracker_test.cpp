@@ -187,6 +187,18 @@ TEST(Tracker, LooksForAThousandLostOnesAtMost) {
   EXPECT_EQ(id_of(found, 0), 99 * 60 + 1U) << "who was lost last is known";
 }
 
+TEST(Tracker, LooksAtTheMostConfidentOnes) {
+  std::vector<Object> objects;
+  for (std::size_t k = 0; k < Tracker::kMostObjects + 10; ++k) {
+    objects.push_back(object_at(5 + 10.0 * static_cast<double>(k % 60), 5 + 10.0 * (k / 60), 3));
+    objects.back().confidence = k < 10 ? 0.6F : 0.7F;
+  }
+  Clip clip({.confirm_after = 1});
+  clip.frame(objects);
+  EXPECT_EQ(clip.tracker().num_present(), Tracker::kMostObjects);
+  for (const Track& track : clip.tracker().tracks()) EXPECT_GE(track.object, 10U);
+}
+
 // An object that comes in where another went out is a new one.
 TEST(Tracker, EndsATrackThatLeavesTheFrame) {
   Clip clip;
