@@ -20,6 +20,7 @@ namespace {
 constexpr double kNsPerSecond = 1e9;
 constexpr gint64 kSteadyUs = 10 * G_USEC_PER_SEC;  // plays well again
 constexpr gint64 kSilentUs = 20 * G_USEC_PER_SEC;  // a camera that gives no frame has failed
+constexpr gint64 kLinkedUs = 5 * G_USEC_PER_SEC;   // until then its video has a pad that is linked
 constexpr guint kLongestWaitMs = 60000;
 constexpr const char* kHeldFrame = "npu-stream-held-frame";
 
@@ -71,6 +72,9 @@ std::string codec_problem(GstElement* pipeline) {
   gst_object_unref(parse);
   return codec.empty() ? "" : "the source's video is " + codec + ", which cannot be recorded";
 }
+
+constexpr const char* kCodecCure =
+    "record only H.264, H.265, VP8, VP9, AV1, MPEG and JPEG; without the key record it plays";
 
 std::string cure_of(const GError& error, const StreamConfig& config) {
   if (error.domain == GST_RESOURCE_ERROR && is_camera(config)) {
@@ -380,8 +384,7 @@ void Stream::on_error(GstMessage* message) {
   }
   if (const std::string problem = codec_problem(run_->pipeline); !problem.empty()) {
     text = problem;
-    cure =
-        "record only H.264, H.265, VP8, VP9, AV1, MPEG and JPEG; without the key record it plays";
+    cure = kCodecCure;
   }
   g_error_free(error);
   g_free(details);
@@ -500,10 +503,18 @@ bool Stream::has_input() const {
 void Stream::tick() {
   std::erase_if(pictures_, [](const auto& entry) { return entry.second->is_idle(); });
   std::erase_if(recorders_, [](const auto& recorder) { return recorder->is_done(); });
-  if (run_ && state_ == StreamState::kStarting && is_camera(config_) && !has_input() &&
-      g_get_monotonic_time() - last_frame_us_ > kSilentUs) {
-    fail("no frame came for 20 s", "check that the camera is on");
-    return;
+  if (run_ && state_ == StreamState::kStarting && !has_input()) {
+    const gint64 silent_us = g_get_monotonic_time() - last_frame_us_;
+    // A short file may be at its end before GStreamer tells that its pad could not be linked.
+    const std::string problem = silent_us > kLinkedUs ? codec_problem(run_->pipeline) : "";
+    if (!problem.empty()) {
+      fail(problem, kCodecCure);
+      return;
+    }
+    if (is_camera(config_) && silent_us > kSilentUs) {
+      fail("no frame came for 20 s", "check that the camera is on");
+      return;
+    }
   }
   if (!run_ || state_ != StreamState::kPlaying) return;
   const StreamCounters now = counters();
