@@ -87,6 +87,13 @@ ErrorCode others_code(const GError& error) {
   return is_refused ? ErrorCode::kUnsupported : ErrorCode::kIo;
 }
 
+/// The error may come before the message that names the decoder; its details name it, too.
+std::string missing_in(const std::string& debug) {
+  static const std::regex decoder(R"(Missing decoder: (.+?) \((?:video|image)/)");
+  std::smatch found;
+  return std::regex_search(debug, found, decoder) ? found[1].str() + " decoder" : "";
+}
+
 bool is_about_plugins(const GError& error) {
   return g_error_matches(&error, GST_CORE_ERROR, GST_CORE_ERROR_MISSING_PLUGIN) ||
          g_error_matches(&error, GST_STREAM_ERROR, GST_STREAM_ERROR_CODEC_NOT_FOUND);
@@ -98,9 +105,10 @@ npu::Error error_of(GstMessage* message, const std::string& missing) {
   const Words words = words_of(message, gst_message_parse_error);
   if (is_ours(message)) return {own_code(*words.error), words.message, words.debug};
   if (is_about_plugins(*words.error)) {
-    return {ErrorCode::kUnsupported, missing.empty()
+    const std::string what = missing.empty() ? missing_in(words.debug) : missing;
+    return {ErrorCode::kUnsupported, what.empty()
                                          ? "it has no video that can be decoded: " + words.debug
-                                         : "this GStreamer has no " + missing + ": " + kPackages};
+                                         : "this GStreamer has no " + what + ": " + kPackages};
   }
   return {others_code(*words.error),
           words.message + (words.debug.empty() ? "" : " (" + words.debug + ')')};
