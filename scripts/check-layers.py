@@ -111,7 +111,7 @@ THIRD_PARTY = {
                                                                    "stream", "stream/config", "stream/run", "stream/web"),
     r"(pango/|cairo\.h)": ("gst/overlay",),
     r"(mosquitto|mqtt_protocol)\.h|librdkafka/": ("gst/publish/sinks",),
-    r"nlohmann/": (*GST_USERS, "npuvision/card", "pch", "stream/config", "stream/run", "stream/web"),
+    r"nlohmann/": ("gst/publish", "npuvision/card", "pch", "stream/config", "stream/run", "stream/web"),
     r"yaml-cpp/": ("npuvision/card", "stream/config"),
     r"libsoup/": ("stream/web",),
     r"page\.inc$": ("stream/web",),  # the page as text, made by the build
