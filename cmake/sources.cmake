@@ -152,7 +152,6 @@ set(NPUCORE_SOURCES
 
 set(NPUVISION_CARD_SOURCES
   npuvision/card/card_json.cpp
-  npuvision/card/count_places.cpp
   npuvision/card/hugging_face.cpp
   npuvision/card/labels.cpp
   npuvision/card/levels.cpp
@@ -216,6 +215,7 @@ set(NPUVISION_SOURCES
   npuvision/decode/yolo/rows.cpp
   npuvision/decode/yolo/rtdetr.cpp
   npuvision/track/assignment.cpp
+  npuvision/track/count_places.cpp
   npuvision/track/counter.cpp
   npuvision/track/motion.cpp
   npuvision/track/tracker.cpp

@@ -35,7 +35,7 @@ MAY_INCLUDE = {
     "npuvision/include": ("include",),
     "npuvision/card": ("npuvision/include", "include"),
     "npuvision/decode": ("npuvision/include", "include"),
-    "npuvision/track": ("npuvision/decode", "npuvision/include", "include"),
+    "npuvision/track": ("npuvision/decode", "npuvision/card", "npuvision/include", "include"),
     "unwinding": (),
     "ze_npu/include": (),
     "npu_vcl/include": (),

@@ -7,7 +7,7 @@
 #include <npucore/model.hpp>
 #include <npuvision/count_places.hpp>
 
-#include "value.hpp"
+#include "card/value.hpp"
 
 namespace npu::vision {
 namespace {
