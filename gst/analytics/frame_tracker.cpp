@@ -57,9 +57,8 @@ bool has_tensors_of_frame(GstBuffer* buffer) {
 // ---- Labels
 
 const LabelNumbers::Label* LabelNumbers::find(std::uint32_t number) const {
-  const auto found = std::find_if(numbers_.begin(), numbers_.end(),
-                                  [&](const auto& label) { return label.second == number; });
-  return found == numbers_.end() ? nullptr : &found->first;
+  const auto found = labels_.find(number);
+  return found == labels_.end() ? nullptr : found->second;
 }
 
 void LabelNumbers::forget_others(std::span<const Track> tracks) {
@@ -67,6 +66,7 @@ void LabelNumbers::forget_others(std::span<const Track> tracks) {
   if (numbers_.size() <= kMost) return;
   std::set<std::uint32_t> used;
   for (const Track& track : tracks) used.insert(track.label_id);
+  std::erase_if(labels_, [&](const auto& label) { return !used.contains(label.first); });
   std::erase_if(numbers_, [&](const auto& label) { return !used.contains(label.second); });
 }
 

@@ -50,7 +50,9 @@ class LabelNumbers {
 
   std::uint32_t number_of(const Label& label) {
     const auto [known, is_new] = numbers_.try_emplace(label, next_);
-    next_ += is_new ? 1 : 0;
+    if (is_new) {
+      labels_.emplace(next_++, &known->first);
+    }
     return known->second;
   }
   /// Null where it is gone.
@@ -60,6 +62,7 @@ class LabelNumbers {
 
  private:
   std::map<Label, std::uint32_t> numbers_;
+  std::map<std::uint32_t, const Label*> labels_;  // keys of numbers_
   std::uint32_t next_ = 0;
 };
 

@@ -72,8 +72,8 @@ class Builder {
   std::size_t values_ = 0;
 };
 
-/// As editors count them; `position` from 1 on. The parser's own words count a line break to the
-/// next line, and quote what it read, however long.
+/// `position` counts from 1 on, as lines and columns do; columns are bytes. The parser's own words
+/// count a line break to the next line, and quote what it read, however long.
 std::string line_and_column(const std::string& text, std::size_t position) {
   const std::size_t at = std::clamp<std::size_t>(position, 1, text.size() + 1) - 1;
   const std::string_view before = std::string_view(text).substr(0, at);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <optional>
 #include <set>
 #include <string_view>
 
@@ -12,12 +13,11 @@
 namespace npu::vision {
 namespace {
 
-constexpr std::size_t kMostPlacesBytes = std::size_t{1} << 20;
+constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 constexpr std::size_t kMostPlaces = 256, kMostCorners = 1024;
 
 /// The items of a list, which may be missing.
-std::vector<Value> items_of(const Value& object, const char* key, std::size_t most) {
-  const auto list = object.find_even_null(key);
+std::vector<Value> items_of(const std::optional<Value>& list, std::size_t most) {
   if (!list) return {};
   auto items = list->items();
   if (items.size() > most) {
@@ -58,7 +58,7 @@ std::vector<FramePoint> points_of(const Value& place) {
     place.refuse("needs \"points\", a list of [x, y]");
   }
   std::vector<FramePoint> points;
-  for (const Value& point : items_of(place, "points", kMostCorners)) {
+  for (const Value& point : items_of(list, kMostCorners)) {
     const auto numbers = point.is_list() ? point.items() : std::vector<Value>();
     if (numbers.size() != 2) {
       point.refuse("must be two numbers, [x, y], from 0 to 1 of the frame");
@@ -72,7 +72,7 @@ std::vector<FramePoint> points_of(const Value& place) {
 template <typename Add>
 void for_each_place(const Value& root, const char* key, const Add& add) {
   std::set<std::string> names;
-  for (const Value& place : items_of(root, key, kMostPlaces)) {
+  for (const Value& place : items_of(root.find_even_null(key), kMostPlaces)) {
     check_keys(place, {"name", "points"});
     const std::string name = name_of(place);
     if (name.empty()) {
@@ -98,7 +98,7 @@ std::uint64_t total_of(const Value& totals, const char* key) {
 /// Calls `set` with the index among `places` and the totals of each place that is there.
 template <typename Places, typename Set>
 void for_each_total(const Value& root, const char* key, const Places& places, const Set& set) {
-  for (const Value& totals : items_of(root, key, SIZE_MAX)) {
+  for (const Value& totals : items_of(root.find_even_null(key), SIZE_MAX)) {
     const std::string name = name_of(totals);
     for (std::size_t place = 0; place < places.size(); ++place) {
       if (places[place].name == name) {
@@ -131,7 +131,7 @@ CountPlaces count_places_from_json(const std::string& json, const std::string& s
 }
 
 CountPlaces read_count_places(const std::filesystem::path& file) {
-  return count_places_from_json(read_input(file, kMostPlacesBytes), file.string());
+  return count_places_from_json(read_input(file, kMostBytes), file.string());
 }
 
 void set_totals(const std::string& json, const std::string& source, Counter* counter) {

@@ -48,8 +48,8 @@ std::string element_type(pugi::xml_node constant) {
                            " bytes together"));
 }
 
-/// Limits the bytes read and made for all states. OwnBytes that turn out zero or unfit are not
-/// kept, but take time.
+/// Limits the bytes read and made for all states. Values that turn out zero or unfit are not kept,
+/// but take time.
 class Budget {
  public:
   explicit Budget(const Document& document) : document_(document) {}
